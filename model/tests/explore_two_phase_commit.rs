@@ -5,9 +5,9 @@
 
 use std::num::NonZeroUsize;
 
+use oncemore_model::explore::stateright::{StaterightSearch, count_with_stateright};
 use oncemore_model::explore::{
-    BreadthFirst, Coverage, CutReason, Engine, Exploration, FairClass, Limits, System, Tags,
-    Verdict,
+    BreadthFirst, Coverage, CutReason, Engine, Exploration, FairClass, Limits, System, Tags, Verdict,
 };
 
 /// The resource managers of a transaction.
@@ -129,13 +129,11 @@ impl<const N: usize> System for TwoPhaseCommit<N> {
     fn violated(&self, state: &State<N>) -> u64 {
         let some = |outcome| state.managers.contains(&outcome);
         let is_torn = some(Manager::Aborted) && some(Manager::Committed);
-        u64::from(is_torn) << CONSISTENT
-            | u64::from(state.managers == [Manager::Committed; N]) << NOBODY_COMMITS
+        u64::from(is_torn) << CONSISTENT | u64::from(state.managers == [Manager::Committed; N]) << NOBODY_COMMITS
     }
 
     fn pending(&self, state: &State<N>) -> u64 {
-        let is_settled =
-            |manager: &Manager| matches!(manager, Manager::Committed | Manager::Aborted);
+        let is_settled = |manager: &Manager| matches!(manager, Manager::Committed | Manager::Aborted);
         u64::from(!state.managers.iter().all(is_settled))
     }
 
@@ -145,16 +143,11 @@ impl<const N: usize> System for TwoPhaseCommit<N> {
 }
 
 fn explore<const N: usize>(limits: &Limits<'_>) -> Exploration<TwoPhaseCommit<N>> {
-    BreadthFirst
-        .explore(&TwoPhaseCommit, limits, &mut |_| {})
-        .expect("two-phase commit answers alike twice")
+    BreadthFirst.explore(&TwoPhaseCommit, limits, &mut |_| {}).expect("two-phase commit answers alike twice")
 }
 
 fn on_threads(threads: usize) -> Limits<'static> {
-    Limits {
-        threads: NonZeroUsize::new(threads).expect("at least one thread"),
-        ..Limits::default()
-    }
+    Limits { threads: NonZeroUsize::new(threads).expect("at least one thread"), ..Limits::default() }
 }
 
 #[test]
@@ -179,35 +172,37 @@ fn findings_are_the_same_on_any_number_of_threads() {
     assert_eq!(shortest.steps.len(), 6 + 6 + 1 + 6);
     assert_eq!(two.violation(NOBODY_COMMITS), Some(shortest));
     let witness = |exploration: &Exploration<TwoPhaseCommit<6>>| {
-        exploration
-            .witness(&TwoPhaseCommit, LAST_TO_PREPARE)
-            .expect("it can be replayed")
+        exploration.witness(&TwoPhaseCommit, LAST_TO_PREPARE).expect("it can be replayed")
     };
     assert_eq!(witness(&one), witness(&two));
-    assert_eq!(
-        witness(&one).expect("the last one can prepare").steps.len(),
-        6
-    );
+    assert_eq!(witness(&one).expect("the last one can prepare").steps.len(), 6);
     assert_eq!(one.fired.iter().collect::<Vec<_>>(), [LAST_TO_PREPARE]);
 }
 
 #[test]
 fn a_search_that_stops_at_a_violation_has_seen_the_same_on_any_number_of_threads() {
     let stop = |threads| {
-        let limits = Limits {
-            stop_at: 1 << NOBODY_COMMITS,
-            ..on_threads(threads)
-        };
+        let limits = Limits { stop_at: 1 << NOBODY_COMMITS, ..on_threads(threads) };
         let exploration = explore::<6>(&limits);
         assert_eq!(exploration.coverage, Coverage::Cut(CutReason::Violation));
         assert_eq!(exploration.verdict(NOBODY_COMMITS), Verdict::Violated);
         assert_eq!(exploration.verdict(CONSISTENT), Verdict::Inconclusive);
-        (
-            exploration.counts.states,
-            exploration.counts.generated,
-            exploration.counts.depth,
-        )
+        (exploration.counts.states, exploration.counts.generated, exploration.counts.depth)
     };
     assert_eq!(stop(1), stop(2));
     assert_eq!(stop(1).2, 19);
+}
+
+#[test]
+fn stateright_counts_the_same_space() {
+    use StaterightSearch::{BreadthFirst, DepthFirst};
+    let ours = explore::<5>(&on_threads(2)).counts;
+    for (search, threads) in [(BreadthFirst, 1), (BreadthFirst, 2), (DepthFirst, 1), (DepthFirst, 2)] {
+        let theirs = count_with_stateright(TwoPhaseCommit::<5>, search, threads);
+        assert_eq!((theirs.states, theirs.generated), (ours.states, ours.generated));
+        assert!(!theirs.is_safe, "all can commit");
+        if (search, threads) == (BreadthFirst, 1) {
+            assert_eq!(theirs.depth, ours.depth);
+        }
+    }
 }

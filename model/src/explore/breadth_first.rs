@@ -3,7 +3,7 @@
 //! A level is worked off in chunks. Within a chunk the threads take segments of the frontier from a
 //! shared queue and put each state that is new into the visited set and into a segment of the next
 //! level. Between chunks they are joined: there, at the *barrier*, the visited set grows, limits
-//! are checked and progress is told.
+//! are checked and the observer is told.
 //!
 //! What is found does not depend on the threads: counts are sums over the states of a level, and
 //! wherever one of several states of a level must be chosen - the parent of a state, the state that
@@ -23,7 +23,7 @@ use super::engine::{Counts, Engine, Exploration};
 use super::fingerprint::{Fingerprint, Fingerprinter};
 use super::trace::{replay, stuck};
 use super::visited::{Stamp, VisitedSet};
-use super::{Coverage, CutReason, ExploreError, Limits, Progress, System, TraceOf};
+use super::{Coverage, CutReason, ExploreError, Limits, Status, System, TraceOf};
 
 /// How many states the visited set has room for at first.
 const ROOM_AT_FIRST: usize = 1 << 15;
@@ -44,7 +44,7 @@ impl<S: System> Engine<S> for BreadthFirst {
         &self,
         system: &S,
         limits: &Limits<'_>,
-        observe: &mut dyn FnMut(&Progress),
+        observe: &mut dyn FnMut(&Status),
     ) -> Result<Exploration<S>, ExploreError> {
         let mut search = Search::begin(system, limits);
         let coverage = search.run(observe);
@@ -112,16 +112,12 @@ impl<'a, S: System> Search<'a, S> {
     }
 
     /// Explores level after level until there is none, or a limit is met.
-    fn run(&mut self, observe: &mut dyn FnMut(&Progress)) -> Coverage {
+    fn run(&mut self, observe: &mut dyn FnMut(&Status)) -> Coverage {
         while !self.current.is_empty() {
             if self.found.known().violated & self.limits.stop_at != 0 {
                 return Coverage::Cut(CutReason::Violation);
             }
-            if self
-                .limits
-                .depth_max
-                .is_some_and(|depth_max| self.depth >= depth_max)
-            {
+            if self.limits.depth_max.is_some_and(|depth_max| self.depth >= depth_max) {
                 return Coverage::Cut(CutReason::Depth);
             }
             while !self.current.is_empty() {
@@ -129,7 +125,7 @@ impl<'a, S: System> Search<'a, S> {
                     return Coverage::Cut(reason);
                 }
                 self.explore_chunk();
-                observe(&self.progress());
+                observe(&self.status());
             }
             self.end_level();
         }
@@ -142,11 +138,7 @@ impl<'a, S: System> Search<'a, S> {
         let needed = states + self.room_wanted.max(1);
         let must_grow = needed > self.visited.capacity();
         let room = needed.max(self.visited.capacity() * 2);
-        let growth_bytes = if must_grow {
-            VisitedSet::slots_for(room) as u64 * VisitedSet::SLOT_BYTES
-        } else {
-            0
-        };
+        let growth_bytes = if must_grow { VisitedSet::slots_for(room) as u64 * VisitedSet::SLOT_BYTES } else { 0 };
         match self.limits.exceeded(self.states, growth_bytes) {
             Some(reason) => Err(reason),
             None => {
@@ -169,21 +161,12 @@ impl<'a, S: System> Search<'a, S> {
             self.current.take_chunk(CHUNK_SEGMENTS),
             self.visited.capacity() - self.states as usize,
         );
-        let helpers = shared
-            .segments()
-            .min(self.limits.threads.get())
-            .saturating_sub(1);
+        let helpers = shared.segments().min(self.limits.threads.get()).saturating_sub(1);
         let harvests = thread::scope(|scope| {
-            let helping: Vec<_> = (0..helpers)
-                .map(|_| scope.spawn(|| Worker::new(&shared).run()))
-                .collect();
+            let helping: Vec<_> = (0..helpers).map(|_| scope.spawn(|| Worker::new(&shared).run())).collect();
             let mut harvests = vec![Worker::new(&shared).run()];
             for helper in helping {
-                harvests.push(
-                    helper
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                );
+                harvests.push(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
             harvests
         });
@@ -192,9 +175,7 @@ impl<'a, S: System> Search<'a, S> {
         for harvest in harvests {
             self.gather(harvest);
         }
-        self.frontier_peak = self
-            .frontier_peak
-            .max(self.current.states() + self.next.states());
+        self.frontier_peak = self.frontier_peak.max(self.current.states() + self.next.states());
     }
 
     /// Adds what one thread brought from one chunk.
@@ -211,8 +192,7 @@ impl<'a, S: System> Search<'a, S> {
 
     /// Moves on to the next level.
     fn end_level(&mut self) {
-        self.found
-            .add_level(std::mem::take(&mut self.found_in_level));
+        self.found.add_level(std::mem::take(&mut self.found_in_level));
         self.current = std::mem::take(&mut self.next);
         self.depth += u32::from(!self.current.is_empty());
         self.stamp = self.stamp.successor().unwrap_or_else(|| {
@@ -221,8 +201,8 @@ impl<'a, S: System> Search<'a, S> {
         });
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn status(&self) -> Status {
+        Status {
             states: self.states,
             generated: self.generated,
             depth: self.depth,
@@ -236,8 +216,7 @@ impl<'a, S: System> Search<'a, S> {
     fn conclude(mut self, coverage: Coverage) -> Result<Exploration<S>, ExploreError> {
         // After a cut within a level, what that level has shown so far is true all the same.
         let depth = self.depth + u32::from(!self.next.is_empty());
-        self.found
-            .add_level(std::mem::take(&mut self.found_in_level));
+        self.found.add_level(std::mem::take(&mut self.found_in_level));
         let violations = self.found.violations().map(|(property, end)| {
             let shows = |state: &S::State| self.system.violated(state) >> property & 1 == 1;
             Ok((property, self.trace_to(end, shows)?))
@@ -266,22 +245,9 @@ impl<'a, S: System> Search<'a, S> {
     }
 
     /// The trace to a state, which must show what it was kept for.
-    fn trace_to(
-        &self,
-        end: Fingerprint,
-        shows: impl Fn(&S::State) -> bool,
-    ) -> Result<TraceOf<S>, ExploreError> {
-        let path = self
-            .visited
-            .path_to(end)
-            .ok_or(ExploreError::TraceLost { step: 0 })?;
+    fn trace_to(&self, end: Fingerprint, shows: impl Fn(&S::State) -> bool) -> Result<TraceOf<S>, ExploreError> {
+        let path = self.visited.path_to(end).ok_or(ExploreError::TraceLost { step: 0 })?;
         let trace = replay(self.system, &path)?;
-        if shows(trace.last()) {
-            Ok(trace)
-        } else {
-            Err(ExploreError::FindingLost {
-                steps: trace.steps.len(),
-            })
-        }
+        if shows(trace.last()) { Ok(trace) } else { Err(ExploreError::FindingLost { steps: trace.steps.len() }) }
     }
 }

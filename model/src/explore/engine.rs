@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use super::fingerprint::Fingerprint;
 use super::trace::{replay, successors};
-use super::{
-    Coverage, ExploreError, Limits, Progress, System, Tags, TraceOf, Verdict, collision_odds,
-};
+use super::{Coverage, ExploreError, Limits, Status, System, Tags, TraceOf, Verdict, collision_odds};
 
 /// A way to visit every reachable state of a system.
 ///
@@ -32,7 +30,7 @@ pub trait Engine<S: System> {
         &self,
         system: &S,
         limits: &Limits<'_>,
-        observe: &mut dyn FnMut(&Progress),
+        observe: &mut dyn FnMut(&Status),
     ) -> Result<Exploration<S>, ExploreError>;
 }
 
@@ -104,9 +102,7 @@ impl<S: System> Exploration<S> {
 
     /// Every violated property with its shortest run.
     pub fn violations(&self) -> impl Iterator<Item = (u32, &TraceOf<S>)> {
-        self.violations
-            .iter()
-            .map(|(&property, trace)| (property, trace))
+        self.violations.iter().map(|(&property, trace)| (property, trace))
     }
 
     /// The shortest run that gets stuck with this goal pending: nothing that must happen can happen
@@ -141,9 +137,7 @@ impl<S: System> Exploration<S> {
                 trace.steps.push(step);
                 Ok(Some(trace))
             }
-            _ => Err(ExploreError::FindingLost {
-                steps: trace.steps.len(),
-            }),
+            _ => Err(ExploreError::FindingLost { steps: trace.steps.len() }),
         }
     }
 

@@ -23,11 +23,7 @@ impl Fingerprint {
     #[inline]
     pub(crate) const fn from_hash(hash: u64) -> Self {
         // The few reserved values move to where the top bit keeps them off the others' way.
-        Self(if hash < Self::LEAST {
-            hash | 1 << 63
-        } else {
-            hash
-        })
+        Self(if hash < Self::LEAST { hash | 1 << 63 } else { hash })
     }
 
     /// The fingerprint as a number.
@@ -155,10 +151,7 @@ mod tests {
         let state = (7u8, Some(3u16), [1u32, 2], vec![9u64], -1i64);
         assert_eq!(
             written(&state),
-            [
-                7, 1, 3, 0, 2, 1, 0, 0, 0, 2, 0, 0, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255,
-                255, 255, 255, 255, 255
-            ]
+            [7, 1, 3, 0, 2, 1, 0, 0, 0, 2, 0, 0, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]
         );
         assert_eq!(fingerprinter.of(&state).get(), 13_153_638_883_475_748_502);
     }
@@ -175,22 +168,10 @@ mod tests {
 
     #[test]
     fn the_reserved_values_are_never_a_fingerprint() {
-        for hash in [
-            0,
-            1,
-            2,
-            255,
-            256,
-            Fingerprint::LEAST - 1,
-            Fingerprint::LEAST,
-            u64::MAX,
-        ] {
+        for hash in [0, 1, 2, 255, 256, Fingerprint::LEAST - 1, Fingerprint::LEAST, u64::MAX] {
             assert!(Fingerprint::from_hash(hash).get() >= Fingerprint::LEAST);
         }
-        assert_eq!(
-            Fingerprint::from_hash(Fingerprint::LEAST).get(),
-            Fingerprint::LEAST
-        );
+        assert_eq!(Fingerprint::from_hash(Fingerprint::LEAST).get(), Fingerprint::LEAST);
     }
 
     #[test]

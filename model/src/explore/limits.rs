@@ -51,9 +51,7 @@ impl Limits<'_> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Some(CutReason::Stopped);
         }
-        let is_late = self
-            .deadline
-            .is_some_and(|deadline| Instant::now() >= deadline);
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         is_late.then_some(CutReason::Deadline)
     }
 
@@ -63,10 +61,7 @@ impl Limits<'_> {
         if let Some(reason) = self.interruption() {
             return Some(reason);
         }
-        if self
-            .states_max
-            .is_some_and(|states_max| states >= states_max)
-        {
+        if self.states_max.is_some_and(|states_max| states >= states_max) {
             return Some(CutReason::States);
         }
         let memory = self.memory?;
@@ -149,7 +144,7 @@ impl Verdict {
 /// How far an exploration has come, told at its barriers.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct Status {
     /// Distinct states counted.
     pub states: u64,
     /// States produced: the initial ones and one for each transition, duplicates included.

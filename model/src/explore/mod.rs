@@ -9,8 +9,11 @@
 
 mod breadth_first;
 mod engine;
+mod explicit;
 mod fingerprint;
 mod limits;
+pub mod liveness;
+pub mod stateright;
 mod system;
 mod tags;
 mod trace;
@@ -18,8 +21,9 @@ mod visited;
 
 pub use self::breadth_first::BreadthFirst;
 pub use self::engine::{Counts, Engine, Exploration};
+pub use self::explicit::{Explicit, ExplicitStep};
 pub use self::fingerprint::collision_odds;
-pub use self::limits::{Coverage, CutReason, Limits, MemoryLimit, Progress, Verdict};
+pub use self::limits::{Coverage, CutReason, Limits, MemoryLimit, Status, Verdict};
 pub use self::system::{FairClass, System};
 pub use self::tags::Tags;
 pub use self::trace::{ExploreError, Step, Trace, TraceOf};

@@ -34,12 +34,7 @@ pub trait System: Sync {
     /// Adds to `fired` the tags of the rule branches which this transition took. They are ignored
     /// when the answer is `None`. A state equal to `state` is a transition like any other: a cycle
     /// of length one.
-    fn next(
-        &self,
-        state: &Self::State,
-        action: &Self::Action,
-        fired: &mut Tags,
-    ) -> Option<Self::State>;
+    fn next(&self, state: &Self::State, action: &Self::Action, fired: &mut Tags) -> Option<Self::State>;
 
     /// Bit i is set where safety property i is violated in this very state.
     fn violated(&self, state: &Self::State) -> u64;
@@ -69,10 +64,7 @@ impl FairClass {
     /// If `index` is not below [`FairClass::COUNT`].
     #[must_use]
     pub const fn new(index: u8) -> Self {
-        assert!(
-            index < Self::COUNT,
-            "a fairness class is a number below 128"
-        );
+        assert!(index < Self::COUNT, "a fairness class is a number below 128");
         Self(index)
     }
 

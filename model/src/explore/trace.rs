@@ -64,25 +64,14 @@ pub enum ExploreError {
 
 /// Rebuilds the run that visits the states with these fingerprints. At each step it takes the
 /// first action, in the system's order, that leads on.
-pub(crate) fn replay<S: System>(
-    system: &S,
-    path: &[Fingerprint],
-) -> Result<TraceOf<S>, ExploreError> {
+pub(crate) fn replay<S: System>(system: &S, path: &[Fingerprint]) -> Result<TraceOf<S>, ExploreError> {
     let mut fingerprinter = Fingerprinter::default();
     let lost = |step| ExploreError::TraceLost { step };
     let (first, rest) = path.split_first().ok_or(lost(0))?;
-    let initial = system
-        .initial()
-        .into_iter()
-        .find(|state| fingerprinter.of(state) == *first)
-        .ok_or(lost(0))?;
-    let mut trace = Trace {
-        initial,
-        steps: Vec::with_capacity(rest.len()),
-    };
+    let initial = system.initial().into_iter().find(|state| fingerprinter.of(state) == *first).ok_or(lost(0))?;
+    let mut trace = Trace { initial, steps: Vec::with_capacity(rest.len()) };
     for (step, fingerprint) in rest.iter().enumerate() {
-        let found = successors(system, trace.last())
-            .find(|(_, next)| fingerprinter.of(&next.state) == *fingerprint);
+        let found = successors(system, trace.last()).find(|(_, next)| fingerprinter.of(&next.state) == *fingerprint);
         trace.steps.push(found.ok_or(lost(step))?.1);
     }
     Ok(trace)
@@ -98,20 +87,13 @@ pub(crate) fn successors<'a, S: System>(
     actions.into_iter().filter_map(move |action| {
         let mut fired = Tags::EMPTY;
         let next = system.next(state, &action, &mut fired)?;
-        Some((
-            fired,
-            Step {
-                action,
-                state: next,
-            },
-        ))
+        Some((fired, Step { action, state: next }))
     })
 }
 
 /// The goals at which a run that ends in `state` ends for ever: nothing that must happen can
 /// happen, and they are pending.
 pub(crate) fn stuck<S: System>(system: &S, state: &S::State) -> u64 {
-    let may_rest =
-        !successors(system, state).any(|(_, step)| system.fairness(&step.action).is_some());
+    let may_rest = !successors(system, state).any(|(_, step)| system.fairness(&step.action).is_some());
     if may_rest { system.pending(state) } else { 0 }
 }

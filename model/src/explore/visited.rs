@@ -74,10 +74,7 @@ impl VisitedSet {
     /// An empty set that takes at least `states` states before it has to grow.
     pub(crate) fn with_room_for(states: usize) -> Self {
         let slots = Self::slots_for(states);
-        Self {
-            slots: (0..slots).map(|_| Slot::default()).collect(),
-            shift: u64::BITS - slots.trailing_zeros(),
-        }
+        Self { slots: (0..slots).map(|_| Slot::default()).collect(), shift: u64::BITS - slots.trailing_zeros() }
     }
 
     /// How many slots a table for `states` states has: a power of two.
@@ -117,10 +114,7 @@ impl VisitedSet {
         let candidate = parent.get() & !STAMP | u64::from(stamp.0);
         let mut current = slot.parent.load(Relaxed);
         while current == 0 || (current & STAMP == u64::from(stamp.0) && candidate < current) {
-            match slot
-                .parent
-                .compare_exchange_weak(current, candidate, Relaxed, Relaxed)
-            {
+            match slot.parent.compare_exchange_weak(current, candidate, Relaxed, Relaxed) {
                 Ok(_) => break,
                 Err(seen) => current = seen,
             }
@@ -136,10 +130,7 @@ impl VisitedSet {
             let slot = &self.slots[index];
             let mut held = slot.fingerprint.load(Relaxed);
             if held == 0 {
-                match slot
-                    .fingerprint
-                    .compare_exchange(0, state.get(), Relaxed, Relaxed)
-                {
+                match slot.fingerprint.compare_exchange(0, state.get(), Relaxed, Relaxed) {
                     Ok(_) => return (slot, true),
                     Err(winner) => held = winner,
                 }
@@ -257,8 +248,7 @@ mod tests {
     #[test]
     fn a_parent_falls_to_the_least_of_its_level_and_then_stays() {
         let set = VisitedSet::with_room_for(100);
-        let [low, middle, high, child] =
-            [1 << 20, 2 << 20, 3 << 20, 4 << 20].map(Fingerprint::from_hash);
+        let [low, middle, high, child] = [1 << 20, 2 << 20, 3 << 20, 4 << 20].map(Fingerprint::from_hash);
         for root in [low, middle, high] {
             set.insert_root(root);
         }
@@ -295,11 +285,7 @@ mod tests {
         let set = VisitedSet::with_room_for(30_000);
         let root = fingerprint(1);
         set.insert_root(root);
-        let insert_all = || {
-            (2..20_002)
-                .filter(|&number| set.insert(fingerprint(number), root, Stamp::FIRST))
-                .count()
-        };
+        let insert_all = || (2..20_002).filter(|&number| set.insert(fingerprint(number), root, Stamp::FIRST)).count();
         let inserted = std::thread::scope(|scope| {
             let other = scope.spawn(insert_all);
             insert_all() + other.join().expect("the inserting thread does not panic")

@@ -80,10 +80,7 @@ impl Findings {
     /// What has been found.
     pub(super) fn known(&self) -> Known {
         Known {
-            violated: self
-                .violated
-                .keys()
-                .fold(0, |mask, property| mask | 1 << property),
+            violated: self.violated.keys().fold(0, |mask, property| mask | 1 << property),
             stuck: self.stuck.keys().fold(0, |mask, goal| mask | 1 << goal),
             fired: self.fired.keys().copied().collect(),
         }
@@ -91,9 +88,7 @@ impl Findings {
 
     /// Each violated property with the state that shows it.
     pub(super) fn violations(&self) -> impl Iterator<Item = (u32, Fingerprint)> {
-        self.violated
-            .iter()
-            .map(|(&property, &state)| (property, state))
+        self.violated.iter().map(|(&property, &state)| (property, state))
     }
 
     /// Each goal at which runs get stuck with the state that shows it.
@@ -102,14 +97,9 @@ impl Findings {
     }
 
     /// Each fired tag with the path to the transition that shows it.
-    pub(super) fn firings(
-        &self,
-        visited: &VisitedSet,
-    ) -> Result<BTreeMap<u8, Firing>, ExploreError> {
+    pub(super) fn firings(&self, visited: &VisitedSet) -> Result<BTreeMap<u8, Firing>, ExploreError> {
         let firing = |(&tag, &(state, ordinal))| {
-            let path = visited
-                .path_to(state)
-                .ok_or(ExploreError::TraceLost { step: 0 })?;
+            let path = visited.path_to(state).ok_or(ExploreError::TraceLost { step: 0 })?;
             Ok((tag, Firing { path, ordinal }))
         };
         self.fired.iter().map(firing).collect()

@@ -25,10 +25,7 @@ pub(super) struct Segments<State> {
 
 impl<State> Default for Segments<State> {
     fn default() -> Self {
-        Self {
-            full: Vec::new(),
-            filling: Vec::new(),
-        }
+        Self { full: Vec::new(), filling: Vec::new() }
     }
 }
 
@@ -57,10 +54,7 @@ pub(super) struct Frontier<State> {
 
 impl<State> Default for Frontier<State> {
     fn default() -> Self {
-        Self {
-            segments: Vec::new(),
-            states: 0,
-        }
+        Self { segments: Vec::new(), states: 0 }
     }
 }
 
@@ -76,9 +70,7 @@ impl<State> Frontier<State> {
 
     /// Takes out at most so many segments.
     pub(super) fn take_chunk(&mut self, segments: usize) -> Vec<Segment<State>> {
-        let chunk = self
-            .segments
-            .split_off(self.segments.len().saturating_sub(segments));
+        let chunk = self.segments.split_off(self.segments.len().saturating_sub(segments));
         self.states -= states_of(&chunk);
         chunk
     }

@@ -34,46 +34,26 @@ impl<'a, S: System> Shared<'a, S> {
         chunk: Vec<Segment<S::State>>,
         room: usize,
     ) -> Self {
-        Self {
-            system,
-            limits,
-            visited,
-            stamp,
-            known,
-            queue: Mutex::new(chunk),
-            room: AtomicUsize::new(room),
-        }
+        Self { system, limits, visited, stamp, known, queue: Mutex::new(chunk), room: AtomicUsize::new(room) }
     }
 
     /// How many segments no thread has taken yet.
     pub(super) fn segments(&self) -> usize {
-        self.queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len()
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// The segments that no thread took.
     pub(super) fn into_unexplored(self) -> Vec<Segment<S::State>> {
-        self.queue
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.queue.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take_segment(&self) -> Option<Segment<S::State>> {
-        self.queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     /// Sets room for so many states aside.
     fn reserve(&self, states: usize) -> bool {
-        self.room
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
-                room.checked_sub(states)
-            })
-            .is_ok()
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(states)).is_ok()
     }
 }
 
@@ -152,9 +132,7 @@ impl<'a, S: System> Worker<'a, S> {
                 };
                 let news = fired.difference(known.fired);
                 if !news.is_empty() {
-                    self.harvest
-                        .findings
-                        .firing(news, from.fingerprint, ordinal);
+                    self.harvest.findings.firing(news, from.fingerprint, ordinal);
                 }
                 must_go_on = must_go_on || system.fairness(action).is_some();
                 ordinal += 1;
@@ -173,13 +151,7 @@ impl<'a, S: System> Worker<'a, S> {
     /// Counts and judges a state if it is new.
     #[inline]
     fn visit(&mut self, state: S::State, parent: Fingerprint) {
-        let Shared {
-            system,
-            visited,
-            stamp,
-            known,
-            ..
-        } = self.shared;
+        let Shared { system, visited, stamp, known, .. } = self.shared;
         let fingerprint = self.fingerprinter.of(&state);
         if visited.insert(fingerprint, parent, *stamp) {
             self.reserved -= 1;
@@ -195,9 +167,7 @@ impl<'a, S: System> Worker<'a, S> {
         if self.reserved < states {
             let missing = states - self.reserved;
             // Near the end of the room ask for no more than is needed.
-            let granted = [missing.max(ROOM), missing]
-                .into_iter()
-                .find(|&asked| self.shared.reserve(asked));
+            let granted = [missing.max(ROOM), missing].into_iter().find(|&asked| self.shared.reserve(asked));
             let Some(granted) = granted else {
                 self.harvest.room_wanted = states;
                 return false;

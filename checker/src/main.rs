@@ -1,0 +1,3 @@
+//! The `oncemore` command.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,3 @@
+//! The exhaustive model of Oncemore.
+#![forbid(unsafe_code)]
+pub mod explore;

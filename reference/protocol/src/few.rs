@@ -1,0 +1,326 @@
+//! Collections that hold a few entries in place and allocate only beyond that.
+//!
+//! Most objects hold a handful of live claims: a host with a million objects should not pay an allocation for each. A
+//! model that copies states all day is glad of it too. Both compare and hash by content, whatever the order of insertion.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+/// A sequence: up to `N` items in place, more on the heap.
+#[derive(Clone)]
+pub enum Few<T, const N: usize> {
+    /// In place; only the first `len` items count.
+    Inline {
+        /// How many items there are.
+        len: u8,
+        /// The items, then defaults.
+        items: [T; N],
+    },
+    /// On the heap.
+    Heap(Vec<T>),
+}
+
+impl<T: Copy + Default, const N: usize> Default for Few<T, N> {
+    fn default() -> Self {
+        Self::Inline { len: 0, items: [T::default(); N] }
+    }
+}
+
+impl<T: Copy + Default, const N: usize> Few<T, N> {
+    /// The items, in order.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            Self::Inline { len, items } => items.get(..usize::from(*len)).unwrap_or_default(),
+            Self::Heap(items) => items,
+        }
+    }
+
+    /// The items, in order, to change in place.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        match self {
+            Self::Inline { len, items } => items.get_mut(..usize::from(*len)).unwrap_or_default(),
+            Self::Heap(items) => items,
+        }
+    }
+
+    /// How many items there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items, in order.
+    pub fn iter(&self) -> core::slice::Iter<'_, T> {
+        self.as_slice().iter()
+    }
+
+    /// Adds an item at the end.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        self.insert(self.len(), item);
+    }
+
+    /// Puts an item before the one at `index`, at the end if there is none.
+    #[inline]
+    pub fn insert(&mut self, index: usize, item: T) {
+        match self {
+            Self::Inline { len, items } if usize::from(*len) < N => {
+                let index = index.min(usize::from(*len));
+                items.copy_within(index..usize::from(*len), index + 1);
+                items[index] = item;
+                *len += 1;
+            }
+            Self::Inline { items, .. } => {
+                let mut heap = Vec::with_capacity(2 * N + 1);
+                heap.extend_from_slice(items);
+                heap.insert(index.min(N), item);
+                *self = Self::Heap(heap);
+            }
+            Self::Heap(items) => items.insert(index.min(items.len()), item),
+        }
+    }
+
+    /// Takes out the item at `index`; none if there is none.
+    #[inline]
+    pub fn remove(&mut self, index: usize) -> Option<T> {
+        if index >= self.len() {
+            return None;
+        }
+        match self {
+            Self::Inline { len, items } => {
+                let item = items[index];
+                items.copy_within(index + 1..usize::from(*len), index);
+                *len -= 1;
+                items[usize::from(*len)] = T::default();
+                Some(item)
+            }
+            Self::Heap(items) => Some(items.remove(index)),
+        }
+    }
+
+    /// Keeps the items that `keep` says yes to.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        let mut index = 0;
+        while let Some(item) = self.as_slice().get(index) {
+            if keep(item) {
+                index += 1;
+            } else {
+                self.remove(index);
+            }
+        }
+    }
+}
+
+impl<T: Copy + Default + PartialEq, const N: usize> PartialEq for Few<T, N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<T: Copy + Default + Eq, const N: usize> Eq for Few<T, N> {}
+
+impl<T: Copy + Default + Hash, const N: usize> Hash for Few<T, N> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let items = self.as_slice();
+        state.write_u8(u8::try_from(items.len()).unwrap_or(u8::MAX));
+        for item in items {
+            item.hash(state);
+        }
+    }
+}
+
+impl<T: Copy + Default + fmt::Debug, const N: usize> fmt::Debug for Few<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// A sorted table: up to `N` entries in place, more in a B-tree.
+#[derive(Clone)]
+pub enum Table<K, V, const N: usize> {
+    /// In place, sorted by key.
+    Inline(Few<(K, V), N>),
+    /// On the heap.
+    Heap(BTreeMap<K, V>),
+}
+
+impl<K: Copy + Default + Ord, V: Copy + Default, const N: usize> Default for Table<K, V, N> {
+    fn default() -> Self {
+        Self::Inline(Few::default())
+    }
+}
+
+impl<K: Copy + Default + Ord, V: Copy + Default, const N: usize> Table<K, V, N> {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Inline(entries) => entries.len(),
+            Self::Heap(entries) => entries.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value under `key`.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        match self {
+            Self::Inline(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, v)| v),
+            Self::Heap(entries) => entries.get(key),
+        }
+    }
+
+    /// The value under `key`, to change in place.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        match self {
+            Self::Inline(entries) => entries.as_mut_slice().iter_mut().find(|(k, _)| k == key).map(|(_, v)| v),
+            Self::Heap(entries) => entries.get_mut(key),
+        }
+    }
+
+    /// Puts `value` under `key`, replacing what was there.
+    pub fn insert(&mut self, key: K, value: V) {
+        match self {
+            Self::Inline(entries) => {
+                let place = entries.as_slice().partition_point(|(k, _)| *k < key);
+                let room = entries.len() < N;
+                match entries.as_mut_slice().get_mut(place) {
+                    Some(entry) if entry.0 == key => entry.1 = value,
+                    Some(_) | None if room => entries.insert(place, (key, value)),
+                    Some(_) | None => {
+                        let mut heap: BTreeMap<K, V> = entries.iter().copied().collect();
+                        heap.insert(key, value);
+                        *self = Self::Heap(heap);
+                    }
+                }
+            }
+            Self::Heap(entries) => {
+                entries.insert(key, value);
+            }
+        }
+    }
+
+    /// Takes out the entry under `key`.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        match self {
+            Self::Inline(entries) => {
+                let place = entries.iter().position(|(k, _)| k == key)?;
+                entries.remove(place).map(|(_, v)| v)
+            }
+            Self::Heap(entries) => entries.remove(key),
+        }
+    }
+
+    /// Keeps the entries that `keep` says yes to.
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
+        match self {
+            Self::Inline(entries) => entries.retain(|(k, v)| keep(k, v)),
+            Self::Heap(entries) => entries.retain(|k, v| keep(k, v)),
+        }
+    }
+
+    /// The entries whose keys lie from `low` to `high`, both included, in the order of their keys.
+    pub fn range(&self, low: K, high: K) -> impl Iterator<Item = (K, V)> {
+        let (inline, heap) = match self {
+            Self::Inline(entries) => (Some(entries), None),
+            Self::Heap(entries) => (None, Some(entries)),
+        };
+        let inline = inline.into_iter().flat_map(Few::iter).copied().filter(move |(k, _)| *k >= low && *k <= high);
+        let heap = heap.into_iter().flat_map(move |entries| entries.range(low..=high)).map(|(k, v)| (*k, *v));
+        inline.chain(heap)
+    }
+
+    /// The entries, in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (K, V)> {
+        let (inline, heap) = match self {
+            Self::Inline(entries) => (Some(entries), None),
+            Self::Heap(entries) => (None, Some(entries)),
+        };
+        let inline = inline.into_iter().flat_map(Few::iter).copied();
+        inline.chain(heap.into_iter().flatten().map(|(k, v)| (*k, *v)))
+    }
+}
+
+impl<K: Copy + Default + Ord, V: Copy + Default + PartialEq, const N: usize> PartialEq for Table<K, V, N> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Inline(a), Self::Inline(b)) => a.as_slice() == b.as_slice(),
+            _ => self.len() == other.len() && self.iter().eq(other.iter()),
+        }
+    }
+}
+
+impl<K: Copy + Default + Ord, V: Copy + Default + Eq, const N: usize> Eq for Table<K, V, N> {}
+
+impl<K: Copy + Default + Ord + Hash, V: Copy + Default + Hash, const N: usize> Hash for Table<K, V, N> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u8(u8::try_from(self.len()).unwrap_or(u8::MAX));
+        for entry in self.iter() {
+            entry.hash(state);
+        }
+    }
+}
+
+impl<K, V, const N: usize> fmt::Debug for Table<K, V, N>
+where
+    K: Copy + Default + Ord + fmt::Debug,
+    V: Copy + Default + fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_table_is_a_sorted_map(ops in proptest::collection::vec((0u8..12, 0u8..4, any::<bool>()), 0..60)) {
+            let mut table = Table::<u8, u8, 3>::default();
+            let mut map = BTreeMap::new();
+            for (key, value, put) in ops {
+                if put {
+                    table.insert(key, value);
+                    map.insert(key, value);
+                } else {
+                    prop_assert_eq!(table.remove(&key), map.remove(&key));
+                }
+                prop_assert_eq!(table.len(), map.len());
+                prop_assert!(table.iter().eq(map.iter().map(|(k, v)| (*k, *v))));
+                prop_assert_eq!(table.get(&key), map.get(&key));
+            }
+        }
+
+        #[test]
+        fn few_is_a_vector(ops in proptest::collection::vec((0usize..6, 0u8..4, 0u8..3), 0..60)) {
+            let mut few = Few::<u8, 3>::default();
+            let mut vector = Vec::new();
+            for (index, item, op) in ops {
+                match op {
+                    0 => { few.push(item); vector.push(item); }
+                    1 => { few.insert(index, item); vector.insert(index.min(vector.len()), item); }
+                    _ => {
+                        let expected = (index < vector.len()).then(|| vector.remove(index));
+                        prop_assert_eq!(few.remove(index), expected);
+                    }
+                }
+                prop_assert_eq!(few.as_slice(), vector.as_slice());
+            }
+        }
+    }
+}

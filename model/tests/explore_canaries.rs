@@ -200,6 +200,14 @@ fn a_cycle_through_a_state_in_which_the_goal_is_reached_is_not_reported() {
 }
 
 #[test]
+fn a_cycle_of_very_many_states_does_not_exhaust_the_stack() {
+    let states = 200_000;
+    let ring = (0..states).fold(Explicit::new(states), |ring, state| ring.step(state, (state + 1) % states, CALLER));
+    let check = check(&ring.pends(0..states, SETTLES));
+    assert_eq!(lengths(&check), (0, states as usize));
+}
+
+#[test]
 fn an_action_that_is_no_transition_is_not_enabled() {
     /// A call whose only action changes nothing.
     struct Idle;

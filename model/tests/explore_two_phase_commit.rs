@@ -205,4 +205,6 @@ fn stateright_counts_the_same_space() {
             assert_eq!(theirs.depth, ours.depth);
         }
     }
+    let theirs = count_with_stateright(TwoPhaseCommit::<7>, DepthFirst, 2);
+    assert_eq!((theirs.states, theirs.generated), (296_448, 2_744_706));
 }

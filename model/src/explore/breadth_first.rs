@@ -87,7 +87,7 @@ impl<'a, S: System> Search<'a, S> {
         for state in initial {
             let fingerprint = fingerprinter.of(&state);
             if visited.insert_root(fingerprint) {
-                found.violation(system.violated(&state), fingerprint);
+                found.note_violation(system.violated(&state), fingerprint);
                 segments.push(Entry { fingerprint, state });
             }
         }

@@ -5,7 +5,9 @@
 //!
 //! What the numbers mean is the same on both sides: *unique* are distinct states, *generated* are
 //! initial states and transitions, duplicates included; an action for which the system answers
-//! `None` is no transition. Only the depth differs by one: Stateright counts the states of a path.
+//! `None` is no transition. Stateright's depth counts the states of a path instead of its transitions,
+//! which is corrected here. One difference is left: a state listed twice among the initial ones is
+//! explored twice by Stateright, and its transitions count twice.
 
 use ::stateright::{Checker, Model, Property};
 
@@ -93,5 +95,59 @@ fn counts<S: System>(checker: &impl Checker<AsStateright<S>>) -> StaterightCount
         generated: checker.state_count() as u64,
         depth: u32::try_from(checker.max_depth()).unwrap_or(u32::MAX).saturating_sub(1),
         is_safe: checker.discovery(SAFETY).is_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BreadthFirst, Engine, Explicit, FairClass, Limits};
+    use super::*;
+
+    /// A system that lists its initial state twice.
+    struct Twice(Explicit);
+
+    impl System for Twice {
+        type State = u32;
+        type Action = <Explicit as System>::Action;
+
+        fn initial(&self) -> Vec<u32> {
+            [self.0.initial(), self.0.initial()].concat()
+        }
+
+        fn actions(&self, state: &u32, actions: &mut Vec<Self::Action>) {
+            self.0.actions(state, actions);
+        }
+
+        fn next(&self, state: &u32, action: &Self::Action, fired: &mut Tags) -> Option<u32> {
+            self.0.next(state, action, fired)
+        }
+
+        fn violated(&self, state: &u32) -> u64 {
+            self.0.violated(state)
+        }
+
+        fn pending(&self, state: &u32) -> u64 {
+            self.0.pending(state)
+        }
+
+        fn fairness(&self, action: &Self::Action) -> Option<FairClass> {
+            self.0.fairness(action)
+        }
+    }
+
+    #[test]
+    fn an_initial_state_that_is_listed_twice_is_explored_twice_by_stateright_alone() {
+        let system = || Twice(Explicit::new(3).step(0, 1, None).step(0, 2, None).step(1, 2, None));
+        let ours = BreadthFirst.explore(&system(), &Limits::default(), &mut |_| {}).unwrap().counts;
+        let theirs = count_with_stateright(system(), StaterightSearch::BreadthFirst, 1);
+        assert_eq!((ours.states, ours.generated), (3, 2 + 3));
+        assert_eq!((theirs.states, theirs.generated), (3, 2 + 3 + 2));
+    }
+
+    #[test]
+    fn a_violation_does_not_keep_stateright_from_seeing_every_state() {
+        let system = Explicit::new(3).step(0, 1, None).step(1, 2, None).violates(0, 5);
+        let theirs = count_with_stateright(system, StaterightSearch::DepthFirst, 1);
+        assert_eq!(theirs, StaterightCounts { states: 3, generated: 3, depth: 2, is_safe: false });
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Notes that `state` violates these properties.
     #[inline]
-    pub(super) fn violation(&mut self, properties: u64, state: Fingerprint) {
+    pub(super) fn note_violation(&mut self, properties: u64, state: Fingerprint) {
         for property in bits(properties) {
             keep_least(&mut self.violated, property, state);
         }
@@ -37,7 +37,7 @@ impl Findings {
 
     /// Notes that runs get stuck in `state` with these goals pending.
     #[inline]
-    pub(super) fn rest(&mut self, goals: u64, state: Fingerprint) {
+    pub(super) fn note_stuck(&mut self, goals: u64, state: Fingerprint) {
         for goal in bits(goals) {
             keep_least(&mut self.stuck, goal, state);
         }
@@ -45,7 +45,7 @@ impl Findings {
 
     /// Notes that a transition of `state` fired these tags.
     #[cold]
-    pub(super) fn firing(&mut self, tags: Tags, state: Fingerprint, ordinal: u32) {
+    pub(super) fn note_firing(&mut self, tags: Tags, state: Fingerprint, ordinal: u32) {
         for tag in tags.iter() {
             keep_least(&mut self.fired, tag, (state, ordinal));
         }

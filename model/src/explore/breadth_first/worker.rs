@@ -132,7 +132,7 @@ impl<'a, S: System> Worker<'a, S> {
                 };
                 let news = fired.difference(known.fired);
                 if !news.is_empty() {
-                    self.harvest.findings.firing(news, from.fingerprint, ordinal);
+                    self.harvest.findings.note_firing(news, from.fingerprint, ordinal);
                 }
                 must_go_on = must_go_on || system.fairness(action).is_some();
                 ordinal += 1;
@@ -141,7 +141,7 @@ impl<'a, S: System> Worker<'a, S> {
             self.harvest.generated += u64::from(ordinal);
             if !must_go_on {
                 let goals = system.pending(&from.state) & !known.stuck;
-                self.harvest.findings.rest(goals, from.fingerprint);
+                self.harvest.findings.note_stuck(goals, from.fingerprint);
             }
         }
         self.actions = actions;
@@ -156,7 +156,7 @@ impl<'a, S: System> Worker<'a, S> {
         if visited.insert(fingerprint, parent, *stamp) {
             self.reserved -= 1;
             let properties = system.violated(&state) & !known.violated;
-            self.harvest.findings.violation(properties, fingerprint);
+            self.harvest.findings.note_violation(properties, fingerprint);
             self.harvest.segments.push(Entry { fingerprint, state });
         }
     }

@@ -22,7 +22,7 @@ use crate::identity::{Header, Identity, Incarnation, Ordinal, Unsettled};
 use crate::lane::{Lane, LaneFull};
 use crate::limits::Limits;
 use crate::rule::{Branch, Fired};
-use crate::rules::{FirstRejection, Reuse, Rules, Shown, Spec};
+use crate::rules::{FirstRejection, Reuse, Rules, Shown, Spec, Unfinished};
 use crate::time::{Time, WallTime};
 
 /// What holds for every call through one stub.
@@ -167,8 +167,13 @@ impl<P> Call<P> {
             Some(identity) if identity.caller == lane.caller() => lane.unsettled_below(identity.number),
             Some(_) | None => Unsettled(0),
         };
-        let header =
-            Header { identity: self.identity, ordinal: self.ordinal(), retry: self.reuse, address, unsettled };
+        let header = Header {
+            identity: self.identity.filter(|_| terms.rules.carries_identity(self.doubt, self.last)),
+            ordinal: self.ordinal(),
+            retry: terms.rules.marks_retry(self.reuse),
+            address,
+            unsettled,
+        };
         Ok(Transmission { header, fired })
     }
 
@@ -229,8 +234,9 @@ impl<P> Call<P> {
     }
 
     /// C4, from step 2 on, for a failure that is no claim rejection.
-    fn failed<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, failure: Failure<P>) -> Step<P> {
+    fn failed<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, mut failure: Failure<P>) -> Step<P> {
         let rules = terms.rules;
+        failure.delivery = rules.believed_delivery(failure.delivery);
         let mut fired: Fired = if failure.remote { Branch::UserError.into() } else { Fired::NONE };
         self.raise_doubt(failure.delivery);
         if !self.may_retry(terms) {
@@ -241,7 +247,7 @@ impl<P> Call<P> {
             fired.add(Branch::OtherKindEnds);
             return self.give_up(fired, rules.shown_when_not_retryable(), Some(failure), Ending::NotRetryable, now);
         }
-        if !rules.retries_delivery(failure.delivery) {
+        if !rules.retries_delivery(failure.delivery, failure.remote) {
             fired.add(Branch::DeliveredEnds);
             return self.give_up(fired, rules.shown_when_not_retryable(), Some(failure), Ending::NotRetryable, now);
         }
@@ -287,7 +293,7 @@ impl<P> Call<P> {
         refusal: Refusal,
         payload: P,
     ) -> Step<P> {
-        let (mut failure, mut fired) = refusal.failure(terms.transport, payload);
+        let (mut failure, mut fired) = refusal.failure(terms.rules.promised(terms.transport), payload);
         if !refusal.is_claim_rejection() {
             let mut step = self.failed(terms, now, draw, failure);
             step.fired = step.fired.union(fired);
@@ -301,7 +307,7 @@ impl<P> Call<P> {
             return step;
         }
         fired.add(if first { Branch::FirstRejectionEnds } else { Branch::RejectionShowsOriginal });
-        self.raise_doubt(terms.rules.doubt_of_unfinished());
+        self.raise_doubt(terms.rules.doubt_of_unfinished(Unfinished::Rejected));
         self.give_up(fired, terms.rules.shown_when_given_up(), Some(failure), Ending::ClaimRejected, now)
     }
 
@@ -313,7 +319,7 @@ impl<P> Call<P> {
                 if rules.slept_too_long(now, self.cutoff) {
                     return self.end_with_original(Branch::SleptPastCutoff, false, now);
                 }
-                self.attempts = self.attempts.saturating_add(1);
+                self.attempts = rules.attempts_after(self.attempts);
                 self.phase = Phase::Resolving;
                 Step::new(Branch::Retries.into(), Next::Resolve(self.ordinal()))
             }
@@ -321,7 +327,7 @@ impl<P> Call<P> {
                 if !rules.cutoff_cancels(self.ordinal()) {
                     return Step::new(Branch::FirstOutlivesCutoff.into(), Next::Wait);
                 }
-                self.raise_doubt(rules.doubt_of_unfinished());
+                self.raise_doubt(rules.doubt_of_unfinished(Unfinished::Cancelled));
                 self.end_with_original(Branch::RetryCut, true, now)
             }
             Phase::Resolving | Phase::InFlight | Phase::BackingOff { .. } | Phase::Settled => Step::nothing(),
@@ -351,7 +357,7 @@ impl<P> Call<P> {
         now: Time,
     ) -> Step<P> {
         if cancel {
-            self.raise_doubt(terms.rules.doubt_of_unfinished());
+            self.raise_doubt(terms.rules.doubt_of_unfinished(Unfinished::Cancelled));
         }
         self.phase = Phase::Settled;
         let step = Step { cancel, ..Step::new(branch.into(), Next::Settle(settlement)) };

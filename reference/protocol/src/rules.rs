@@ -9,10 +9,11 @@ use core::time::Duration;
 
 use crate::design::Design;
 use crate::failure::{Delivery, Kind, Refusal, Transport};
+use crate::gate::Session;
 use crate::identity::{CallerId, Identity, Incarnation, Number, Ordinal, Unsettled};
 use crate::limits::Limits;
 use crate::marks::Mark;
-use crate::store::{Key, Recall};
+use crate::store::{Digest, Key, Recall};
 use crate::time::Time;
 
 /// The rules as the specification says them.
@@ -37,6 +38,15 @@ pub enum Reuse {
     Same,
     /// A fresh one.
     Fresh,
+}
+
+/// Why an attempt has no outcome of its own (C9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// The object's gate rejected it: an earlier attempt may have run.
+    Rejected,
+    /// The cutoff, a drop or an abort cancelled it: it may be running.
+    Cancelled,
 }
 
 /// What the caller's machine makes of a rejection of an identity that no earlier attempt carried (C5).
@@ -84,6 +94,11 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
         limits.attempts_max()
     }
 
+    /// C1: how many attempts have begun once another one begins.
+    fn attempts_after(self, attempts: u8) -> u8 {
+        attempts.saturating_add(1)
+    }
+
     /// C2: the cutoff of a call that starts at `started`.
     fn cutoff(self, started: Time, timeout: Duration) -> Time {
         started.after(timeout)
@@ -114,8 +129,13 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
         matches!(kind, Kind::Disconnected) && !remote
     }
 
+    /// F1: what is believed of how far a failed attempt got: what its failure says.
+    fn believed_delivery(self, told: Delivery) -> Delivery {
+        told
+    }
+
     /// C4.3: whether a disconnect after which the delivery is this may be retried.
-    fn retries_delivery(self, delivery: Delivery) -> bool {
+    fn retries_delivery(self, delivery: Delivery, _remote: bool) -> bool {
         delivery != Delivery::Delivered
     }
 
@@ -140,8 +160,13 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
     }
 
     /// C9: what an attempt that was rejected or cancelled counts for.
-    fn doubt_of_unfinished(self) -> Delivery {
+    fn doubt_of_unfinished(self, _why: Unfinished) -> Delivery {
         Delivery::Unknown
+    }
+
+    /// F2: what the transport is taken to promise, given what it does promise.
+    fn promised(self, transport: Transport) -> Transport {
+        transport
     }
 
     /// C5: the answer to a rejected first attempt.
@@ -165,6 +190,16 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
             Delivery::NotDelivered => Reuse::Fresh,
             Delivery::Unknown | Delivery::Delivered => Reuse::Same,
         }
+    }
+
+    /// I1 to I4: whether an attempt of an eligible call carries the call's identity.
+    fn carries_identity(self, _doubt: Delivery, _last: Delivery) -> bool {
+        true
+    }
+
+    /// I2 to I4: whether an attempt is marked as a retry, given whether an earlier one carried its identity.
+    fn marks_retry(self, reused: bool) -> bool {
+        reused
     }
 
     /// G10: the id of a caller's next life, given fresh random bits and the id of the life before.
@@ -229,9 +264,13 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
         true
     }
 
-    /// G8: whether a later call may run in a session whose first call was let in as marked.
-    fn session_allows(self, mark: Mark) -> bool {
-        mark == Mark::Marked
+    /// G8: whether a later call may run in a session, given what its first call was let in as.
+    fn session_allows(self, first: Session, mark: Mark) -> bool {
+        match first {
+            Session::Unmarked => true,
+            Session::Marked => mark == Mark::Marked,
+            Session::Rejected => false,
+        }
     }
 
     /// G8: the identity that a later call of a session carries.
@@ -261,6 +300,11 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
         told
     }
 
+    /// G6: whether a store that is to hold so many entries would exceed its bound.
+    fn exceeds_bound(self, entries: usize, capacity: usize) -> bool {
+        entries > capacity
+    }
+
     /// G6: what a full store does.
     fn at_bound(self, design: Design) -> AtBound {
         match design {
@@ -269,6 +313,11 @@ pub trait Rules: Copy + Debug + Default + Send + Sync {
                 AtBound::BeginEpoch
             }
         }
+    }
+
+    /// D5: whether what is asked for is what was let in under the same identity.
+    fn same_request(self, recorded: Digest, asked: Digest) -> bool {
+        recorded == asked
     }
 
     /// D5: whether a result is stored in the same transaction as its effect.

@@ -42,9 +42,9 @@ impl Session {
     pub(super) fn later<R: Rules>(session: Option<Self>, rules: R, mark: Mark) -> (Result<(), Refusal>, Fired) {
         match session {
             None => (Ok(()), Branch::AdmittedWithoutIdentity.into()),
-            Some(Self::Unmarked) => (Ok(()), Branch::SessionRunsLater.into()),
-            Some(Self::Marked) if rules.session_allows(mark) => (Ok(()), Branch::SessionRunsLater.into()),
-            Some(Self::Marked) => (Err(Refusal::SessionMarked), Branch::SessionRefusesUnmarked.into()),
+            Some(first) if rules.session_allows(first, mark) => (Ok(()), Branch::SessionRunsLater.into()),
+            // The rules let everything run in a session that was let in as unmarked.
+            Some(Self::Unmarked | Self::Marked) => (Err(Refusal::SessionMarked), Branch::SessionRefusesUnmarked.into()),
             Some(Self::Rejected) => (Err(Refusal::SessionRejected), Branch::SessionRejected.into()),
         }
     }

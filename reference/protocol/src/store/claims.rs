@@ -70,7 +70,7 @@ impl ClaimStore for Claims {
         let caller = usize::from(
             plan.retention == Retention::Watermark && self.callers.get(&ask.identity.caller).is_none(),
         );
-        (self.len() + claim + caller > Self::capacity(plan)).then(|| rules.at_bound(plan.design))
+        rules.exceeds_bound(self.len() + claim + caller, Self::capacity(plan)).then(|| rules.at_bound(plan.design))
     }
 
     fn record<R: Rules>(&mut self, plan: &Plan, rules: R, ask: &Ask, now: Time) -> Writes {
@@ -231,8 +231,9 @@ impl Claims {
     /// What the claims say of an identity that is not settled.
     fn known<R: Rules>(&self, plan: &Plan, rules: R, ask: &Ask) -> Recall {
         match self.claims.get(&rules.key(ask.identity)) {
-            Some(claim) if plan.design == Design::DurableResults && claim.digest != ask.digest => Recall::OtherRequest,
-            Some(claim) if plan.design == Design::DurableResults && claim.finished => Recall::Finished,
+            Some(claim) if plan.design != Design::DurableResults => Recall::Claimed { highest: claim.highest },
+            Some(claim) if !rules.same_request(claim.digest, ask.digest) => Recall::OtherRequest,
+            Some(claim) if claim.finished => Recall::Finished,
             Some(claim) => Recall::Claimed { highest: claim.highest },
             None => self.doubts(plan, rules, ask.identity).map_or(Recall::Never, Recall::MayHave),
         }

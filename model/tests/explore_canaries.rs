@@ -273,3 +273,46 @@ fn a_system_that_answers_differently_twice_is_an_error_and_not_a_wrong_trace() {
     let explored = BreadthFirst.explore(&fickle(), &Limits::default(), &mut |_| {});
     assert_eq!(explored.err(), Some(ExploreError::TraceLost { step: 0 }));
 }
+
+#[test]
+fn a_finding_that_its_trace_does_not_show_is_an_error() {
+    use std::sync::atomic::{AtomicU8, Ordering};
+    /// Takes one step. The first time it is asked, the last state is bad and the step need not be
+    /// taken; afterwards it is not so.
+    struct Fickle {
+        is_about_safety: bool,
+        answers: AtomicU8,
+    }
+    impl Fickle {
+        fn is_first(&self) -> bool {
+            self.answers.fetch_add(1, Ordering::Relaxed) == 0
+        }
+    }
+    impl System for Fickle {
+        type State = u8;
+        type Action = ();
+        fn initial(&self) -> Vec<u8> {
+            vec![0]
+        }
+        fn actions(&self, state: &u8, actions: &mut Vec<()>) {
+            actions.extend((*state == 0).then_some(()));
+        }
+        fn next(&self, _: &u8, (): &(), _: &mut Tags) -> Option<u8> {
+            Some(1)
+        }
+        fn violated(&self, state: &u8) -> u64 {
+            u64::from(self.is_about_safety && *state == 1 && self.is_first())
+        }
+        fn pending(&self, state: &u8) -> u64 {
+            u64::from(!self.is_about_safety && *state == 0)
+        }
+        fn fairness(&self, (): &()) -> Option<FairClass> {
+            (self.is_about_safety || !self.is_first()).then_some(FairClass::new(0))
+        }
+    }
+    for (is_about_safety, steps) in [(true, 1), (false, 0)] {
+        let fickle = Fickle { is_about_safety, answers: AtomicU8::new(0) };
+        let explored = BreadthFirst.explore(&fickle, &Limits::default(), &mut |_| {});
+        assert_eq!(explored.err(), Some(ExploreError::FindingLost { steps }));
+    }
+}

@@ -207,8 +207,9 @@ impl<P> Call<P> {
     pub fn handle<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, input: Input<P>) -> Step<P> {
         match input {
             Input::Answered if self.attempting() => {
+                let fired = self.outlived(now).with(Branch::Answered);
                 self.phase = Phase::Settled;
-                let step = Step::new(Branch::Answered.into(), Next::Settle(Settlement::Answered));
+                let step = Step::new(fired, Next::Settle(Settlement::Answered));
                 self.reported(step, Ending::Recovered, now)
             }
             Input::Failed(failure) if self.attempting() => self.failed(terms, now, draw, failure),
@@ -233,11 +234,19 @@ impl<P> Call<P> {
         }
     }
 
+    /// C3: whether the attempt that ends now is a first one that went on beyond the cutoff.
+    fn outlived(&self, now: Time) -> Fired {
+        if self.attempts == 1 && now >= self.cutoff { Branch::FirstOutlivesCutoff.into() } else { Fired::NONE }
+    }
+
     /// C4, from step 2 on, for a failure that is no claim rejection.
     fn failed<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, mut failure: Failure<P>) -> Step<P> {
         let rules = terms.rules;
         failure.delivery = rules.believed_delivery(failure.delivery);
-        let mut fired: Fired = if failure.remote { Branch::UserError.into() } else { Fired::NONE };
+        let mut fired = self.outlived(now);
+        if failure.remote {
+            fired.add(Branch::UserError);
+        }
         self.raise_doubt(failure.delivery);
         if !self.may_retry(terms) {
             fired.add(if self.committed { Branch::CommittedFails } else { Branch::SentOnce });
@@ -323,10 +332,7 @@ impl<P> Call<P> {
                 self.phase = Phase::Resolving;
                 Step::new(Branch::Retries.into(), Next::Resolve(self.ordinal()))
             }
-            Phase::Resolving | Phase::InFlight if now >= self.cutoff => {
-                if !rules.cutoff_cancels(self.ordinal()) {
-                    return Step::new(Branch::FirstOutlivesCutoff.into(), Next::Wait);
-                }
+            Phase::Resolving | Phase::InFlight if now >= self.cutoff && rules.cutoff_cancels(self.ordinal()) => {
                 self.raise_doubt(rules.doubt_of_unfinished(Unfinished::Cancelled));
                 self.end_with_original(Branch::RetryCut, true, now)
             }
@@ -424,10 +430,8 @@ impl<P> Call<P> {
         self
     }
 
-    /// The same call with its identity replaced, for models that renumber identities.
-    #[must_use]
-    pub const fn with_identity(mut self, identity: Option<Identity>) -> Self {
-        self.identity = identity;
-        self
+    /// The identity of the attempt that was sent last, for models that renumber identities.
+    pub const fn identity_mut(&mut self) -> Option<&mut Identity> {
+        self.identity.as_mut()
     }
 }

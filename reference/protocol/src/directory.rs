@@ -98,11 +98,9 @@ impl<H: Copy> Ownership<H> {
         (holds, if holds { Fired::NONE } else { Branch::WriteFenced.into() })
     }
 
-    /// The same record with its incarnation replaced, for models that renumber incarnations.
-    #[must_use]
-    pub const fn with_incarnation(mut self, incarnation: Incarnation) -> Self {
-        self.incarnation = incarnation;
-        self
+    /// The incarnation, for models that renumber incarnations.
+    pub const fn incarnation_mut(&mut self) -> &mut Incarnation {
+        &mut self.incarnation
     }
 }
 

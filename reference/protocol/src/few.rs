@@ -231,6 +231,23 @@ impl<K: Copy + Default + Ord, V: Copy + Default, const N: usize> Table<K, V, N> 
         }
     }
 
+    /// Shows every entry, key included, to be changed in place.
+    ///
+    /// The order of the keys must stay as it is; a driver that renumbers identifiers by rank keeps it.
+    pub fn for_each_mut(&mut self, mut change: impl FnMut(&mut K, &mut V)) {
+        match self {
+            Self::Inline(entries) => entries.as_mut_slice().iter_mut().for_each(|(k, v)| change(k, v)),
+            Self::Heap(entries) => {
+                let mut changed = BTreeMap::new();
+                for (mut key, mut value) in core::mem::take(entries) {
+                    change(&mut key, &mut value);
+                    changed.insert(key, value);
+                }
+                *entries = changed;
+            }
+        }
+    }
+
     /// The entries whose keys lie from `low` to `high`, both included, in the order of their keys.
     pub fn range(&self, low: K, high: K) -> impl Iterator<Item = (K, V)> {
         let (inline, heap) = match self {

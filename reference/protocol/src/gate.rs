@@ -395,8 +395,8 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
     }
 
     /// Moves the origin of time (see [`Time::rebased`]).
-    pub fn rebase(&mut self, elapsed: Duration) {
-        self.store.rebase(elapsed);
+    pub fn rebase<R: Rules>(&mut self, terms: &GateTerms<R, S>, elapsed: Duration) {
+        self.store.rebase(&terms.store, elapsed);
     }
 
     /// Shows the gate's parts that hold identifiers, for models that renumber them.

@@ -25,6 +25,11 @@ impl Route {
         self.address
     }
 
+    /// The address, for models that renumber incarnations.
+    pub const fn address_mut(&mut self) -> Option<&mut Incarnation> {
+        self.address.as_mut()
+    }
+
     /// The directory named this incarnation.
     pub const fn found(&mut self, address: Incarnation) {
         self.address = Some(address);

@@ -169,7 +169,7 @@ pub trait ClaimStore: Clone + Debug + Eq + Hash {
     fn claims(&self) -> impl Iterator<Item = Key>;
 
     /// The same store on a clock whose origin lies `elapsed` later (see [`Time::rebased`]).
-    fn rebase(&mut self, elapsed: Duration);
+    fn rebase(&mut self, plan: &Self::Plan, elapsed: Duration);
 
     /// Shows each identifier that the store holds, for a model that renumbers them.
     fn visit(&mut self, visitor: &mut impl Visitor);

@@ -171,30 +171,18 @@ impl ClaimStore for Claims {
         self.claims.iter().map(|(key, _)| key)
     }
 
-    fn rebase(&mut self, elapsed: Duration) {
-        self.began = self.began.rebased(elapsed);
-        let mut claims = Table::default();
-        for (key, claim) in self.claims.iter() {
-            claims.insert(key, Claim { expires: claim.expires.rebased(elapsed), ..claim });
+    fn rebase(&mut self, plan: &Plan, elapsed: Duration) {
+        if plan.design == Design::VolatileClock {
+            self.began = self.began.rebased(elapsed);
         }
-        self.claims = claims;
+        self.claims.for_each_mut(|_, claim| claim.expires = claim.expires.rebased(elapsed));
     }
 
     fn visit(&mut self, visitor: &mut impl Visitor) {
         visitor.incarnation(&mut self.here);
         visitor.incarnation(&mut self.epoch);
-        let mut claims = Table::default();
-        for (mut key, claim) in self.claims.iter() {
-            visitor.number(key.caller, &mut key.number);
-            claims.insert(key, claim);
-        }
-        self.claims = claims;
-        let mut callers = Table::default();
-        for (caller, mut window) in self.callers.iter() {
-            visitor.window(caller, &mut window);
-            callers.insert(caller, window);
-        }
-        self.callers = callers;
+        self.claims.for_each_mut(|key, _| visitor.number(key.caller, &mut key.number));
+        self.callers.for_each_mut(|caller, window| visitor.window(*caller, window));
     }
 }
 

@@ -1,4 +1,6 @@
-use super::{Digest, Key, Window};
+use core::time::Duration;
+
+use super::{Digest, Key, Visitor, Window};
 use crate::few::{Few, Table};
 use crate::identity::{CallerId, Incarnation, Ordinal};
 use crate::time::Time;
@@ -101,11 +103,26 @@ impl Stored {
         self.table.iter()
     }
 
-    /// Replaces what is stored, for models that renumber identifiers.
-    pub fn replace(&mut self, entries: impl Iterator<Item = (Slot, Value)>) {
-        self.table = Table::default();
-        for (slot, value) in entries {
-            self.table.insert(slot, value);
-        }
+    /// Shows each identifier in what is stored, for models that renumber them.
+    pub fn visit(&mut self, visitor: &mut impl Visitor) {
+        self.table.for_each_mut(|slot, value| {
+            if let Slot::Claim(key) = slot {
+                visitor.number(key.caller, &mut key.number);
+            }
+            match (slot, value) {
+                (_, Value::Epoch(epoch)) => visitor.incarnation(epoch),
+                (Slot::Caller(caller), Value::Caller(window)) => visitor.window(*caller, window),
+                (Slot::Epoch | Slot::Caller(_) | Slot::Claim(_), Value::Caller(_) | Value::Claim(_)) => {}
+            }
+        });
+    }
+
+    /// The same values on a clock whose origin lies `elapsed` later (see [`Time::rebased`]).
+    pub fn rebase(&mut self, elapsed: Duration) {
+        self.table.for_each_mut(|_, value| {
+            if let Value::Claim(claim) = value {
+                claim.expires = claim.expires.rebased(elapsed);
+            }
+        });
     }
 }

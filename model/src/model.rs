@@ -1,0 +1,214 @@
+//! The model: the world as a transition system whose steps drive the machines that ship.
+//!
+//! A step clones the world, lets the machines of `oncemore-protocol` decide, notes in the ledger what really happened, and
+//! renumbers the result. `actions` says what may happen, one file each says what does: [`caller`], [`object`], [`network`].
+
+mod actions;
+mod caller;
+mod network;
+mod object;
+
+pub(crate) use object::value_bit;
+
+use oncemore_protocol::directory::Ownership;
+use oncemore_protocol::few::Few;
+use oncemore_protocol::gate::Gate;
+use oncemore_protocol::identity::CallerId;
+use oncemore_protocol::lane::Lane;
+use oncemore_protocol::route::{Route, Subrequests};
+use oncemore_protocol::rule::{Branch, Fired};
+use oncemore_protocol::store::{Birth, Claims, ClaimStore, Stored};
+use oncemore_protocol::time::{Time, WallTime};
+
+use crate::action::{Action, Draw, Send};
+use crate::explore::{FairClass, System, Tags};
+use crate::mutant::Broken;
+use crate::property::{self, Reach};
+use crate::scenario::{Scenario, ScenarioError};
+use crate::script::{self, Script};
+use crate::world::{Budget, Caller, CallState, Cells, Life, Object, World};
+
+/// "Now" in every state: all times are relative to it.
+pub(crate) const NOW: Time = Time::ORIGIN;
+
+/// A scenario under some rules, as a transition system.
+#[derive(Clone, Debug)]
+pub struct Model<S: ClaimStore = Claims> {
+    pub(crate) script: Script<S>,
+    budget: Budget,
+}
+
+impl Model<Claims> {
+    /// The model of a scenario, under the rules or with one of them broken.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn new(scenario: &Scenario, broken: Broken) -> Result<Self, ScenarioError> {
+        Self::with_store(scenario, script::plan(scenario), broken)
+    }
+}
+
+impl<S: ClaimStore> Model<S> {
+    /// The model of a scenario whose objects remember with a store of your own, of these settings.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario.
+    pub fn with_store(scenario: &Scenario, store: S::Plan, broken: Broken) -> Result<Self, ScenarioError> {
+        let limits = scenario.check()?;
+        Ok(Self { script: Script::new(scenario, limits, store, broken), budget: Budget::new(&scenario.faults) })
+    }
+
+    fn begin(&self) -> World<S> {
+        let mut callers = Few::default();
+        for _ in &self.script.callers {
+            callers.push(Caller::default());
+        }
+        let mut calls = Few::default();
+        for _ in &self.script.calls {
+            calls.push(CallState::default());
+        }
+        let mut world = World {
+            budget: self.budget,
+            callers,
+            calls,
+            net: Few::default(),
+            objects: (0..self.script.objects).map(|_| self.first_object()).collect(),
+            history: Few::default(),
+        };
+        for caller in 0..self.script.callers.len() {
+            let caller = u8::try_from(caller).unwrap_or(u8::MAX);
+            self.begin_life(&mut world, caller, Script::<S>::caller_id(caller, 0));
+        }
+        world
+    }
+
+    /// A caller's life begins: fresh sequences, fresh stubs.
+    fn begin_life(&self, world: &mut World<S>, caller: u8, id: CallerId) {
+        let state = world.caller_mut(caller);
+        let mut lanes = [None; 2];
+        lanes[..usize::from(self.script.objects)].fill(Some(Lane::new(id)));
+        *state = Caller {
+            life: state.life,
+            lanes,
+            routes: [Route::new(); 2],
+            subrequests: Some(Subrequests::new(self.script.subrequests_max)),
+            route_failed: [false; 2],
+        };
+    }
+
+    fn first_object(&self) -> Object<S> {
+        let ownership = Ownership::first(());
+        // The first incarnation began long before anything that a scenario tells of.
+        let long_ago = self.script.wall_margin.map_or(0, |margin| -i64::try_from(margin.as_nanos() * 4).unwrap_or(i64::MAX) - (1 << 40));
+        let birth = Birth { incarnation: ownership.incarnation(), wall: WallTime::from_nanos(long_ago) };
+        let gate = Gate::open(&self.script.gate, birth, std::iter::empty());
+        Object {
+            ownership,
+            previous: None,
+            fields: Cells::default(),
+            stored: Stored::new(),
+            results: Few::default(),
+            incarnations: vec![Life { gate, cache: Cells::default(), runs: Few::default(), margin_ends: NOW }],
+            kept_settled: false,
+        }
+    }
+}
+
+/// What one step notes while it happens.
+pub(crate) struct Notes {
+    pub(crate) fired: Fired,
+    pub(crate) tags: Tags,
+}
+
+impl Notes {
+    pub(crate) fn branch(&mut self, branch: Branch) {
+        self.fired.add(branch);
+    }
+
+    pub(crate) fn all(&mut self, fired: Fired) {
+        self.fired = self.fired.union(fired);
+    }
+
+    pub(crate) fn reach(&mut self, reach: Reach) {
+        self.tags.insert(reach.tag());
+    }
+}
+
+impl<S: ClaimStore + std::marker::Send + Sync> System for Model<S>
+where
+    S::Plan: std::marker::Send + Sync,
+{
+    type State = World<S>;
+    type Action = Action;
+
+    fn initial(&self) -> Vec<World<S>> {
+        vec![self.begin()]
+    }
+
+    fn actions(&self, world: &World<S>, actions: &mut Vec<Action>) {
+        self.enabled(world, actions);
+    }
+
+    fn next(&self, world: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
+        let mut next = world.clone();
+        let mut notes = Notes { fired: Fired::NONE, tags: *fired };
+        self.take(&mut next, *action, &mut notes)?;
+        next.renumber(&self.script);
+        *fired = notes.tags;
+        for branch in notes.fired.iter() {
+            fired.insert(branch as u8);
+        }
+        Some(next)
+    }
+
+    fn violated(&self, world: &World<S>) -> u64 {
+        property::violated(&self.script, world)
+    }
+
+    fn pending(&self, world: &World<S>) -> u64 {
+        property::pending(&self.script, world)
+    }
+
+    fn fairness(&self, action: &Action) -> Option<FairClass> {
+        actions::fairness(action, &self.script)
+    }
+}
+
+impl<S: ClaimStore> Model<S> {
+    /// Does what the action says. None: it turns out to change nothing.
+    fn take(&self, world: &mut World<S>, action: Action, notes: &mut Notes) -> Option<()> {
+        match action {
+            Action::Begin { call, send } => self.begin_call(world, call, send, notes),
+            Action::Wake { call, send } => self.wake(world, call, send, notes),
+            Action::Cutoff { call } => self.cut_off(world, call, notes),
+            Action::Deliver { packet, full } => self.deliver(world, packet, full, notes),
+            Action::Start { at } => self.start(world, at, notes),
+            Action::Stored { at, run } => self.claim_stored(world, at, run, notes),
+            Action::Finish { at, run, throws } => self.finish(world, at, run, throws, notes),
+            Action::Confirm { at, run } => self.confirm(world, at, run, notes),
+            Action::Receive { packet, draw } => self.receive(world, packet, draw, notes),
+            Action::SeeDrop { call, draw } => self.see_drop(world, call, draw, notes),
+            Action::Succeed { object } => self.succeed(world, object, notes),
+            Action::Advance => self.advance(world),
+            Action::Lose { packet } => self.lose(world, packet),
+            Action::Cut { call } => self.cut(world, call),
+            Action::Duplicate { packet } => self.duplicate(world, packet),
+            Action::Restart { object } => self.restart(world, object, notes),
+            Action::Drain { object } => self.drain(world, object, notes),
+            Action::Seize { object } => self.seize(world, object, notes),
+            Action::Crash { caller } => self.crash(world, caller),
+            Action::GiveUp { call } => self.give_up(world, call, notes),
+            Action::Abort { call } => self.abort(world, call, notes),
+            Action::Forget { object } => self.forget(world, object),
+        }
+    }
+}
+
+/// The delay that an attempt's failure may draw.
+pub(crate) const fn draw_of(send: Send) -> Draw {
+    match send {
+        Send::Unreachable(draw) => draw,
+        Send::Sent | Send::Stale => Draw::Soon,
+    }
+}
+

@@ -1,0 +1,84 @@
+use crate::scenario::Faults;
+
+/// The faults that have a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    LoseRequest,
+    LoseReply,
+    Cut,
+    Restart,
+    Drain,
+    Seize,
+    Stale,
+    Overload,
+    Throw,
+    Crash,
+    GiveUp,
+    Abort,
+    Forget,
+    /// Outside the common budget: it only uses up an attempt.
+    Unreachable,
+    /// Outside the common budget.
+    Duplicate,
+}
+
+const KINDS: usize = 15;
+const COMMON: usize = Fault::Unreachable as usize;
+
+/// How many faults may still strike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Budget {
+    left: [u8; KINDS],
+    common: u8,
+}
+
+impl Budget {
+    pub(crate) fn new(faults: &Faults) -> Self {
+        let left = [
+            faults.lose_request,
+            faults.lose_reply,
+            faults.cut,
+            faults.restart,
+            faults.drain,
+            faults.seize,
+            faults.stale,
+            faults.overload,
+            faults.throw,
+            faults.crash,
+            faults.give_up,
+            faults.abort,
+            faults.forget,
+            faults.unreachable,
+            faults.duplicate,
+        ];
+        let mut budget = Self { left, common: faults.max.unwrap_or(u8::MAX) };
+        budget.level();
+        budget
+    }
+
+    /// No kind has more left than all of them together: states that differ in that alone are the same.
+    fn level(&mut self) {
+        let sum = self.left[..COMMON].iter().fold(0, |sum: u8, &left| sum.saturating_add(left));
+        self.common = self.common.min(sum);
+        for left in &mut self.left[..COMMON] {
+            *left = (*left).min(self.common);
+        }
+    }
+
+    pub(crate) const fn allows(&self, fault: Fault) -> bool {
+        self.left[fault as usize] > 0
+    }
+
+    /// Uses one up; the caller has asked [`Budget::allows`].
+    pub(crate) fn spend(&mut self, fault: Fault) {
+        self.left[fault as usize] -= 1;
+        if (fault as usize) < COMMON {
+            self.common -= 1;
+            self.level();
+        }
+    }
+
+    pub(crate) const fn left(&self, fault: Fault) -> u8 {
+        self.left[fault as usize]
+    }
+}

@@ -137,6 +137,12 @@ impl<S: ClaimStore> Script<S> {
     }
 }
 
+/// The caller and the life that an id of [`Script::caller_id`] names.
+pub(crate) fn caller_and_life(id: CallerId) -> (u8, u8) {
+    let bits = id.bits().saturating_sub(1);
+    (u8::try_from(bits / 8).unwrap_or(u8::MAX), u8::try_from(bits % 8).unwrap_or(0))
+}
+
 /// The settings of Oncemore's own designs, from a scenario.
 pub(crate) fn plan(scenario: &Scenario) -> Plan {
     let store = scenario.store;

@@ -96,7 +96,7 @@ impl<S: ClaimStore> Model<S> {
     ///
     /// Time does not pass a cutoff while it has not been seen by the retry that it cancels (C3), nor the moment by which a
     /// waiting request must have started where that is bounded. All else may be late: timers, answers, runs.
-    pub(super) fn next_instant(&self, world: &World<S>) -> Option<Duration> {
+    pub(crate) fn next_instant(&self, world: &World<S>) -> Option<Duration> {
         if !self.script.clock || !self.anything_to_come(world) {
             return None;
         }

@@ -1,4 +1,10 @@
 //! The exhaustive model of Oncemore.
 #![forbid(unsafe_code)]
+pub mod action;
 pub mod explore;
+pub mod model;
 pub mod mutant;
+pub mod property;
+pub mod scenario;
+mod script;
+pub mod world;

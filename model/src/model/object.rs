@@ -69,7 +69,9 @@ impl<S: ClaimStore> Model<S> {
             Decision::AnswerRecorded => {
                 let key = request.header.identity.map(|identity| self.script.terms.rules.key(identity))?;
                 let recorded = world.object(at.object).results.iter().find(|(known, _)| *known == key)?.1;
-                self.answer(world, id, recorded, false);
+                world.object_mut(at.object).incarnations[usize::from(at.place)]
+                    .runs
+                    .push(RunState { id, result: Some(recorded), ..RunState::default() });
             }
             Decision::Store(writes) => {
                 let held = self.write(world, at, &writes, notes);

@@ -142,7 +142,10 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
                 Verdict::Wait => continue,
                 Verdict::NewEpoch(fired) => return Some(Turn { request, decision: Decision::NewEpoch, fired }),
                 Verdict::Refuse(refusal, fired) => (Decision::Refuse(refusal), fired),
-                Verdict::Recorded(fired) => (Decision::AnswerRecorded, fired),
+                Verdict::Recorded(fired) => {
+                    self.runs.push(Run { request, stage: Stage::Confirming });
+                    (Decision::AnswerRecorded, fired)
+                }
                 Verdict::Admit(fired, writes) => self.admit(request, writes, fired),
             };
             self.queue.remove(index);
@@ -203,7 +206,10 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
     /// caller learns that it was disconnected after delivery (G12). None: no such run.
     pub fn confirmed<R: Rules>(&mut self, terms: &GateTerms<R, S>, ticket: T, held: bool) -> Option<(Answer, Fired)> {
         let index = self.runs.iter().position(|run| run.request.ticket == ticket)?;
-        self.runs.remove(index);
+        let run = self.runs.remove(index)?;
+        if let (true, Some(identity)) = (held, run.request.header.identity) {
+            self.store.on_record(&terms.store, terms.rules, identity);
+        }
         if held || !terms.rules.confirms_epoch() {
             return Some((Answer::Run, Branch::EpochConfirmed.into()));
         }

@@ -134,7 +134,11 @@ pub trait ClaimStore: Clone + Debug + Eq + Hash {
     fn record<R: Rules>(&mut self, plan: &Self::Plan, rules: R, ask: &Ask, now: Time) -> Writes;
 
     /// A run has ended. Returns what must be stored together with its effect (D5).
-    fn finish<R: Rules>(&mut self, plan: &Self::Plan, rules: R, identity: Identity) -> Writes;
+    fn finish<R: Rules>(&self, plan: &Self::Plan, rules: R, identity: Identity) -> Writes;
+
+    /// Storage has taken what [`ClaimStore::finish`] returned: only now is the result on record (D5). A predecessor whose
+    /// transaction was refused must not answer with a result that nobody stored.
+    fn on_record<R: Rules>(&mut self, plan: &Self::Plan, rules: R, identity: Identity);
 
     /// Forgets everything and begins a claim epoch (G6). Returns what must be durable before anything else is let in.
     fn begin_epoch(&mut self, plan: &Self::Plan, birth: Birth) -> Writes;

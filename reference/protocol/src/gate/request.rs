@@ -45,7 +45,7 @@ pub enum Stage {
     Storing,
     /// User code runs.
     Running,
-    /// User code has ended; storage has yet to confirm the epoch (G12).
+    /// User code has ended, or need not run (D5); storage has yet to confirm the epoch (G12).
     Confirming,
 }
 
@@ -78,7 +78,8 @@ pub enum Decision {
     Store(Writes),
     /// Answer with a refusal.
     Refuse(Refusal),
-    /// Answer with the result that is on record under the identity, without running anything (D5).
+    /// The answer is the result that is on record under the identity; nothing runs (D5). It leaves as any other does, once
+    /// storage has confirmed the epoch: [`Gate::confirmed`](super::Gate::confirmed) (G12).
     AnswerRecorded,
     /// The store is full: get the next incarnation number from the directory, then
     /// [`Gate::begin_epoch`](super::Gate::begin_epoch) (G6). The request keeps its place.

@@ -104,17 +104,19 @@ impl ClaimStore for Claims {
         writes
     }
 
-    fn finish<R: Rules>(&mut self, plan: &Plan, rules: R, identity: Identity) -> Writes {
+    fn finish<R: Rules>(&self, plan: &Plan, rules: R, identity: Identity) -> Writes {
         let mut writes = Writes::default();
-        if plan.design != Design::DurableResults {
-            return writes;
-        }
         let key = rules.key(identity);
-        if let Some(claim) = self.claims.get_mut(&key) {
-            claim.finished = true;
-            writes.push((Slot::Claim(key), Some(Value::Claim(*claim))));
+        if let (Design::DurableResults, Some(claim)) = (plan.design, self.claims.get(&key)) {
+            writes.push((Slot::Claim(key), Some(Value::Claim(Claim { finished: true, ..*claim }))));
         }
         writes
+    }
+
+    fn on_record<R: Rules>(&mut self, plan: &Plan, rules: R, identity: Identity) {
+        if let (Design::DurableResults, Some(claim)) = (plan.design, self.claims.get_mut(&rules.key(identity))) {
+            claim.finished = true;
+        }
     }
 
     fn begin_epoch(&mut self, plan: &Plan, birth: Birth) -> Writes {

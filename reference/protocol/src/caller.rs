@@ -9,17 +9,19 @@ mod report;
 mod step;
 #[cfg(test)]
 mod tests;
+mod transmission;
 
 pub use input::Input;
 pub use report::{Ending, Report};
 pub use step::{Next, Settlement, Step};
+pub use transmission::{Transmission, Unsent};
 
 use core::time::Duration;
 
 use crate::backoff::Schedule;
 use crate::failure::{Delivery, Failure, Refusal, Transport};
 use crate::identity::{Header, Identity, Incarnation, Ordinal, Unsettled};
-use crate::lane::{Lane, LaneFull};
+use crate::lane::Lane;
 use crate::limits::Limits;
 use crate::rule::{Branch, Fired};
 use crate::rules::{FirstRejection, Reuse, Rules, Shown, Spec, Unfinished};
@@ -82,15 +84,6 @@ pub struct Call<P> {
     disconnected_at: Option<Time>,
 }
 
-/// An attempt that has found the object: what to send there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmission {
-    /// What the attempt carries.
-    pub header: Header,
-    /// Which rules chose its identity.
-    pub fired: Fired,
-}
-
 impl<P> Call<P> {
     /// A call that begins now, and the first step: resolve.
     pub fn start<R: Rules>(terms: &Terms<R>, eligible: bool, now: Time) -> (Self, Step<P>) {
@@ -147,25 +140,32 @@ impl<P> Call<P> {
 
     /// The attempt found the object, at `address`. `wall` is the caller's wall clock, for D2.
     ///
-    /// A fresh identity takes its number from `lane`, and settles there the number that it replaces.
+    /// `lane` is the lane of [`Call::identity`], if the call has one already; a fresh identity takes its number from
+    /// there, and settles the number that it replaces.
     ///
     /// # Errors
-    /// [`LaneFull`] if a fresh identity is due and the lane has no number left: open another one and call again.
+    /// [`Unsent::LaneFull`] if a fresh identity is due and the lane has no number left: open another one and call again.
+    /// [`Unsent::NotResolving`] if the call settled while the driver was looking for the object: send nothing (C7).
     pub fn resolved<R: Rules>(
         &mut self,
         terms: &Terms<R>,
         lane: &mut Lane,
         address: Incarnation,
         wall: WallTime,
-    ) -> Result<Transmission, LaneFull> {
+    ) -> Result<Transmission, Unsent> {
+        if self.phase != Phase::Resolving {
+            return Err(Unsent::NotResolving);
+        }
         let mut fired = Fired::NONE;
         if self.eligible {
             fired.add(self.choose_identity(terms, lane, address, wall)?);
         }
-        self.phase = if self.settled() { Phase::Settled } else { Phase::InFlight };
+        self.phase = Phase::InFlight;
         let unsettled = match self.identity {
             Some(identity) if identity.caller == lane.caller() => lane.unsettled_below(identity.number),
-            Some(_) | None => Unsettled(0),
+            // Another lane knows nothing of this one's numbers: what it cannot call settled may still come.
+            Some(_) => Unsettled(u64::MAX),
+            None => Unsettled(0),
         };
         let header = Header {
             identity: self.identity.filter(|_| terms.rules.carries_identity(self.doubt, self.last)),
@@ -184,7 +184,7 @@ impl<P> Call<P> {
         lane: &mut Lane,
         address: Incarnation,
         wall: WallTime,
-    ) -> Result<Branch, LaneFull> {
+    ) -> Result<Branch, Unsent> {
         let reuse = terms.rules.next_identity(self.doubt, self.last);
         let branch = match (self.identity, reuse) {
             (Some(_), Reuse::Same) if self.last == Delivery::NotDelivered => Branch::StickyIdentity,
@@ -194,26 +194,37 @@ impl<P> Call<P> {
         };
         self.reuse = matches!(branch, Branch::StickyIdentity | Branch::SameIdentity);
         if !self.reuse {
-            let number = lane.begin()?;
-            if let Some(replaced) = self.identity {
+            // Before the next number is taken, which may need the room; and in no other lane, where the same number is
+            // somebody else's.
+            if let Some(replaced) = self.identity.filter(|replaced| replaced.caller == lane.caller()) {
                 lane.settle(replaced.number);
             }
+            let number = lane.begin()?;
             self.identity = Some(Identity { caller: lane.caller(), number, born: address, created: wall });
         }
         Ok(branch)
     }
 
     /// Something happened. `draw` is a uniform random number for the delay, used only if the call backs off (C6).
+    ///
+    /// An outcome and the cutoff may be reported in either order if they come at the same instant. What a retry comes back
+    /// with later than that is not looked at, however late the driver tells of the cutoff (C3).
     pub fn handle<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, input: Input<P>) -> Step<P> {
+        let outcome = matches!(input, Input::Answered | Input::Failed(_) | Input::Refused(..));
+        if outcome && self.attempting() && now > self.cutoff && terms.rules.cutoff_cancels(self.ordinal()) {
+            return self.timer(terms, now);
+        }
         match input {
-            Input::Answered if self.attempting() => {
+            Input::Answered if self.phase == Phase::InFlight => {
                 let fired = self.outlived(now).with(Branch::Answered);
                 self.phase = Phase::Settled;
                 let step = Step::new(fired, Next::Settle(Settlement::Answered));
                 self.reported(step, Ending::Recovered, now)
             }
             Input::Failed(failure) if self.attempting() => self.failed(terms, now, draw, failure),
-            Input::Refused(refusal, payload) if self.attempting() => self.refused(terms, now, draw, refusal, payload),
+            Input::Refused(refusal, payload) if self.phase == Phase::InFlight => {
+                self.refused(terms, now, draw, refusal, payload)
+            }
             Input::Timer => self.timer(terms, now),
             Input::PipelinedUse if !self.settled() => self.pipelined_use(terms, now),
             Input::Abort(reason) if !self.settled() => {
@@ -246,6 +257,12 @@ impl<P> Call<P> {
         let mut fired = self.outlived(now);
         if failure.remote {
             fired.add(Branch::UserError);
+            // F2: code that throws had been reached, whatever mark its error carries.
+            let carried = failure.delivery;
+            failure.delivery = rules.delivery_after_delivery(carried);
+            if failure.delivery != carried {
+                fired.add(Branch::DeliveredStays);
+            }
         }
         self.raise_doubt(failure.delivery);
         if !self.may_retry(terms) {
@@ -294,14 +311,7 @@ impl<P> Call<P> {
     }
 
     /// C4.1, C5, and what F2 makes of the other refusals.
-    fn refused<R: Rules>(
-        &mut self,
-        terms: &Terms<R>,
-        now: Time,
-        draw: u32,
-        refusal: Refusal,
-        payload: P,
-    ) -> Step<P> {
+    fn refused<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, refusal: Refusal, payload: P) -> Step<P> {
         let (mut failure, mut fired) = refusal.failure(terms.rules.promised(terms.transport), payload);
         if !refusal.is_claim_rejection() {
             let mut step = self.failed(terms, now, draw, failure);
@@ -387,14 +397,7 @@ impl<P> Call<P> {
     }
 
     /// Ends the call. The failure that is shown says what may have happened over all attempts (C9).
-    fn give_up(
-        &mut self,
-        fired: Fired,
-        shown: Shown,
-        this: Option<Failure<P>>,
-        ending: Ending,
-        now: Time,
-    ) -> Step<P> {
+    fn give_up(&mut self, fired: Fired, shown: Shown, this: Option<Failure<P>>, ending: Ending, now: Time) -> Step<P> {
         let original = self.original.take();
         let picked = match shown {
             Shown::Original => original.or(this),

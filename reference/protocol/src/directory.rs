@@ -42,7 +42,7 @@ impl<H: Copy> Ownership<H> {
         Self { host, incarnation: Incarnation(1), phase: Phase::Serving }
     }
 
-    /// The record with these very values, as it was stored.
+    /// Where its owner lives.
     pub const fn host(&self) -> H {
         self.host
     }

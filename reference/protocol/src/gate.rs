@@ -19,13 +19,13 @@ pub use session::{Session, SessionId};
 
 use core::time::Duration;
 
-use crate::few::Few;
+use crate::failure::Refusal;
+use crate::few::{Few, Table};
 use crate::identity::{Identity, Incarnation, Ordinal};
 use crate::marks::Mark;
-use crate::failure::Refusal;
 use crate::rule::{Branch, Fired};
 use crate::rules::{AtBound, ClaimPoint, Rules, Spec};
-use crate::store::{Ask, Birth, Claims, ClaimStore, Recall, Slot, Value, Writes};
+use crate::store::{Ask, Birth, ClaimStore, Claims, Recall, Slot, Value, Writes};
 use crate::time::Time;
 
 /// What holds for a gate's whole life.
@@ -46,7 +46,7 @@ pub struct Gate<T: Ticket, S: ClaimStore = Claims> {
     draining: bool,
     queue: Few<Request<T>, 1>,
     runs: Few<Run<T>, 1>,
-    sessions: Few<(SessionId, Session), 1>,
+    sessions: Table<SessionId, Session, 1>,
     store: S,
 }
 
@@ -66,17 +66,13 @@ enum Verdict {
 
 impl<T: Ticket, S: ClaimStore> Gate<T, S> {
     /// The gate of an incarnation that begins, with the claims that earlier ones have stored.
-    pub fn open<R: Rules>(
-        terms: &GateTerms<R, S>,
-        birth: Birth,
-        stored: impl Iterator<Item = (Slot, Value)>,
-    ) -> Self {
+    pub fn open<R: Rules>(terms: &GateTerms<R, S>, birth: Birth, stored: impl Iterator<Item = (Slot, Value)>) -> Self {
         Self {
             incarnation: birth.incarnation,
             draining: false,
             queue: Few::default(),
             runs: Few::default(),
-            sessions: Few::default(),
+            sessions: Table::default(),
             store: S::open(&terms.store, birth, stored),
         }
     }
@@ -138,6 +134,9 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
         }
         for index in 0..self.queue.len() {
             let request = *self.queue.as_slice().get(index)?;
+            if self.behind_its_session(index, request.session) {
+                continue;
+            }
             let (decision, fired) = match self.judge(terms, &request, now) {
                 Verdict::Wait => continue,
                 Verdict::NewEpoch(fired) => return Some(Turn { request, decision: Decision::NewEpoch, fired }),
@@ -154,7 +153,13 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
         None
     }
 
-    /// Whether [`Gate::next`] would take a request now, and not only leave all of them waiting.
+    /// G8: whether an earlier request of the same session still waits. What opens a session has to be let in first.
+    fn behind_its_session(&self, index: usize, session: Option<SessionId>) -> bool {
+        session.is_some() && self.queue.iter().take(index).any(|earlier| earlier.session == session)
+    }
+
+    /// Whether [`Gate::next`] would take a request now, and not only leave all of them waiting. It tries on a copy, so this
+    /// is for models.
     pub fn ready<R: Rules>(&self, terms: &GateTerms<R, S>, now: Time) -> bool {
         !self.queue.is_empty() && self.clone().next(terms, now).is_some()
     }
@@ -191,7 +196,8 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
 
     /// User code has ended. Returns what must be stored in the same transaction as its effect (D5).
     pub fn finished<R: Rules>(&mut self, terms: &GateTerms<R, S>, ticket: T, now: Time) -> Writes {
-        let identity = self.runs.as_mut_slice().iter_mut().find(|run| run.request.ticket == ticket).and_then(|run| {
+        let run = self.runs.as_mut_slice().iter_mut().find(|run| run.request.ticket == ticket);
+        let identity = run.filter(|run| run.stage != Stage::Storing).and_then(|run| {
             run.stage = Stage::Confirming;
             run.request.header.identity
         });
@@ -205,9 +211,10 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
     /// Storage has confirmed that this incarnation still holds the epoch, or not (`held` false): the answer leaves, or the
     /// caller learns that it was disconnected after delivery (G12). None: no such run.
     pub fn confirmed<R: Rules>(&mut self, terms: &GateTerms<R, S>, ticket: T, held: bool) -> Option<(Answer, Fired)> {
-        let index = self.runs.iter().position(|run| run.request.ticket == ticket)?;
+        let ended = |run: &Run<T>| run.request.ticket == ticket && run.stage != Stage::Storing;
+        let index = self.runs.iter().position(ended)?;
         let run = self.runs.remove(index)?;
-        if let (true, Some(identity)) = (held, run.request.header.identity) {
+        if let (true, Stage::Confirming, Some(identity)) = (held, run.stage, run.request.header.identity) {
             self.store.on_record(&terms.store, terms.rules, identity);
         }
         if held || !terms.rules.confirms_epoch() {
@@ -233,7 +240,7 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
 
     /// A connection is gone: its queued requests stay, since nobody can tell them from late ones; its session ends (G8).
     pub fn session_ended(&mut self, session: SessionId) {
-        self.sessions.retain(|(id, _)| *id != session);
+        self.sessions.remove(&session);
     }
 
     /// Forgets claims without a word: a planted fault.
@@ -247,18 +254,18 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
             return self.judge_without_identity(terms, request);
         };
         let mark = terms.rules.mark(request.mark, request.believed);
-        if S::checks_address(&terms.store)
-            && terms.rules.elsewhere(request.header.address, self.incarnation, mark)
-        {
+        if S::checks_address(&terms.store) && terms.rules.elsewhere(request.header.address, self.incarnation, mark) {
             return Verdict::Refuse(Refusal::Elsewhere, Branch::AddressedElsewhere.into());
         }
         if terms.rules.claim_point() != ClaimPoint::BeforeLookup {
             return Verdict::Admit(Fired::NONE, Writes::default());
         }
-        let verdict = self.claim(terms, request, identity, mark, now);
-        match &verdict {
-            Verdict::Admit(..) | Verdict::Recorded(_) => self.open_session(request, Session::of(mark)),
-            Verdict::Refuse(..) => self.open_session(request, Session::Rejected),
+        let mut verdict = self.claim(terms, request, identity, mark, now);
+        match &mut verdict {
+            Verdict::Admit(fired, _) | Verdict::Recorded(fired) => {
+                *fired = fired.union(self.open_session(request, Session::of(mark)));
+            }
+            Verdict::Refuse(_, fired) => *fired = fired.union(self.open_session(request, Session::Rejected)),
             Verdict::Wait | Verdict::NewEpoch(_) => {}
         }
         verdict
@@ -275,7 +282,8 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
     ) -> Verdict {
         let rules = terms.rules;
         let ask = request.ask(identity);
-        let (recall, mut fired) = self.store.recall(&terms.store, rules, &ask, now);
+        let (recall, forgot) = self.store.recall(&terms.store, rules, &ask, now);
+        let mut fired = forgot;
         let recall = rules.trusts(recall, request.header.retry);
         let waived = mark == Mark::Marked && rules.mark_waives(recall);
         match recall {
@@ -300,10 +308,13 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
                 fired.add(Branch::MarkAdmitsDoubtful);
             }
         }
-        if let Some(verdict) = self.fence(terms, identity, ask.ordinal, recall) {
+        if let Some(verdict) = self.fence(terms, identity, ask.ordinal, recall, forgot) {
             return verdict;
         }
-        self.record(terms, &ask, now, fired)
+        if let Some(verdict) = self.make_room(terms, &ask, forgot) {
+            return verdict;
+        }
+        Verdict::Admit(fired, self.store.record(&terms.store, terms.rules, &ask, now))
     }
 
     /// `fenced`: a duplicate is let in only after the earlier run here has ended, and only if it is later than all before.
@@ -313,13 +324,14 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
         identity: Identity,
         ordinal: Ordinal,
         recall: Recall,
+        fired: Fired,
     ) -> Option<Verdict> {
         if !S::fenced(&terms.store) || matches!(recall, Recall::Never) {
             return None;
         }
         if let Recall::Claimed { highest } = recall {
             if !terms.rules.fence_passes(ordinal, highest) {
-                return Some(Verdict::Refuse(Refusal::Older, Branch::FenceRefusesOlder.into()));
+                return Some(Verdict::Refuse(Refusal::Older, fired.with(Branch::FenceRefusesOlder)));
             }
         }
         self.runs_already(terms, identity).then_some(Verdict::Wait)
@@ -332,19 +344,20 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
             && self.runs.iter().any(|run| run.request.header.identity == Some(identity))
     }
 
-    /// G6, G9: the claim itself.
-    fn record<R: Rules>(&mut self, terms: &GateTerms<R, S>, ask: &Ask, now: Time, fired: Fired) -> Verdict {
-        match self.store.bound(&terms.store, terms.rules, ask) {
-            Some(AtBound::BeginEpoch) if !self.store.is_empty() => {
-                return Verdict::NewEpoch(fired.with(Branch::BoundBeginsEpoch));
+    /// G6: none if the store has room for one more claim.
+    fn make_room<R: Rules>(&mut self, terms: &GateTerms<R, S>, ask: &Ask, fired: Fired) -> Option<Verdict> {
+        match self.store.bound(&terms.store, terms.rules, ask)? {
+            AtBound::BeginEpoch if !self.store.is_empty() => {
+                Some(Verdict::NewEpoch(fired.with(Branch::BoundBeginsEpoch)))
             }
-            Some(AtBound::BeginEpoch | AtBound::Refuse) => {
-                return Verdict::Refuse(Refusal::StoreFull, Branch::BoundRefuses.into());
+            AtBound::BeginEpoch | AtBound::Refuse => {
+                Some(Verdict::Refuse(Refusal::StoreFull, fired.with(Branch::BoundRefuses)))
             }
-            Some(AtBound::Forget) => self.store.forget(),
-            None => {}
+            AtBound::Forget => {
+                self.store.forget();
+                None
+            }
         }
-        Verdict::Admit(fired, self.store.record(&terms.store, terms.rules, ask, now))
     }
 
     /// E6, G8: a request without an identity claims nothing; a later call of a session follows its first.
@@ -360,14 +373,15 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
 
     /// What is known of a session.
     pub fn session(&self, id: SessionId) -> Option<Session> {
-        self.sessions.iter().find(|(known, _)| *known == id).map(|(_, session)| *session)
+        self.sessions.get(&id).copied()
     }
 
-    fn open_session(&mut self, request: &Request<T>, session: Session) {
-        if let Some(id) = request.session {
-            self.session_ended(id);
-            self.sessions.push((id, session));
-        }
+    fn open_session(&mut self, request: &Request<T>, session: Session) -> Fired {
+        let Some(id) = request.session else {
+            return Fired::NONE;
+        };
+        self.sessions.insert(id, session);
+        session.branch().into()
     }
 
     /// A claim at a point where the rules have none: only rules that are broken on purpose get here.

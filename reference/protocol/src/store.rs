@@ -16,6 +16,7 @@
 //! cache (Juszczak 1989).
 
 mod claims;
+mod expiry;
 mod record;
 #[cfg(test)]
 mod tests;
@@ -171,6 +172,10 @@ pub trait ClaimStore: Clone + Debug + Eq + Hash {
 
     /// The claims that it holds, for a model that compares them with what really ran.
     fn claims(&self) -> impl Iterator<Item = Key>;
+
+    /// Keeps the claims and the callers that the driver says can still be asked for, for a model that does not tell states
+    /// apart by what cannot. A store that keeps everything is right too.
+    fn retain(&mut self, _claim: impl Fn(Key) -> bool, _caller: impl Fn(CallerId) -> bool) {}
 
     /// The same store on a clock whose origin lies `elapsed` later (see [`Time::rebased`]).
     fn rebase(&mut self, plan: &Self::Plan, elapsed: Duration);

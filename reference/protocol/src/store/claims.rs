@@ -1,9 +1,10 @@
 use core::time::Duration;
 
+use super::expiry::Expiry;
 use super::{Ask, Birth, Claim, ClaimStore, Doubt, Key, Recall, Slot, Value, Visitor, Window, Writes};
 use crate::design::{Design, Plan, Retention};
 use crate::few::{Few, Table};
-use crate::identity::{CallerId, Identity, Incarnation, Number, Ordinal};
+use crate::identity::{CallerId, Identity, Incarnation, Number};
 use crate::rule::{Branch, Fired};
 use crate::rules::{AtBound, Rules};
 use crate::time::{Time, WallTime};
@@ -19,24 +20,35 @@ pub struct Claims {
     epoch: Incarnation,
     claims: Table<Key, Claim, 2>,
     callers: Table<CallerId, Window, 1>,
+    /// Retention `time`: which claims expire first.
+    expiry: Expiry,
 }
 
 impl ClaimStore for Claims {
     type Plan = Plan;
 
-    fn open(_plan: &Plan, birth: Birth, stored: impl Iterator<Item = (Slot, Value)>) -> Self {
+    /// What is damaged, or more than fits, is taken for claims that were forgotten: everything born before this incarnation
+    /// is doubted. A store that is full from the start begins a claim epoch once it is to hold anything new (G6).
+    fn open(plan: &Plan, birth: Birth, stored: impl Iterator<Item = (Slot, Value)>) -> Self {
         let mut store = Self {
             here: birth.incarnation,
             began: birth.wall,
             epoch: Incarnation::default(),
             claims: Table::default(),
             callers: Table::default(),
+            expiry: Expiry::default(),
         };
         for (slot, value) in stored {
+            let room = store.len() < Self::capacity(plan);
             match (slot, value) {
-                (Slot::Epoch, Value::Epoch(epoch)) => store.epoch = epoch,
-                (Slot::Caller(caller), Value::Caller(window)) => store.callers.insert(caller, window),
-                (Slot::Claim(key), Value::Claim(claim)) => store.claims.insert(key, claim),
+                (Slot::Epoch, Value::Epoch(epoch)) => store.epoch = store.epoch.max(epoch),
+                (Slot::Caller(caller), Value::Caller(window)) if room => store.callers.insert(caller, window),
+                (Slot::Claim(key), Value::Claim(claim)) if room => {
+                    store.claims.insert(key, claim);
+                    if plan.retention == Retention::Time {
+                        store.expiry.recorded(&store.claims, key, None, claim.expires);
+                    }
+                }
                 // A value in another's slot is damage, and doubting everything is the safe way to read it.
                 (Slot::Epoch | Slot::Caller(_) | Slot::Claim(_), _) => store.epoch = birth.incarnation,
             }
@@ -67,9 +79,8 @@ impl ClaimStore for Claims {
             return None;
         }
         let claim = usize::from(self.claims.get(&rules.key(ask.identity)).is_none());
-        let caller = usize::from(
-            plan.retention == Retention::Watermark && self.callers.get(&ask.identity.caller).is_none(),
-        );
+        let caller =
+            usize::from(plan.retention == Retention::Watermark && self.callers.get(&ask.identity.caller).is_none());
         rules.exceeds_bound(self.len() + claim + caller, Self::capacity(plan)).then(|| rules.at_bound(plan.design))
     }
 
@@ -79,9 +90,9 @@ impl ClaimStore for Claims {
             return writes;
         }
         let key = rules.key(ask.identity);
-        let before = self.claims.get(&key).map_or(Ordinal(0), |claim| claim.highest);
+        let before = self.claims.get(&key).copied();
         let claim = Claim {
-            highest: before.max(ask.ordinal),
+            highest: before.map_or(ask.ordinal, |before| before.highest.max(ask.ordinal)),
             finished: false,
             digest: if plan.design == Design::DurableResults { ask.digest } else { super::Digest(0) },
             expires: match plan.retention {
@@ -90,6 +101,9 @@ impl ClaimStore for Claims {
             },
         };
         self.claims.insert(key, claim);
+        if plan.retention == Retention::Time {
+            self.expiry.recorded(&self.claims, key, before.map(|before| before.expires), claim.expires);
+        }
         if plan.retention == Retention::Watermark && self.callers.get(&key.caller).is_none() {
             let mut window = Window::default();
             window.told(ask.identity.number, rules.unsettled(ask.identity.number, ask.unsettled));
@@ -122,12 +136,6 @@ impl ClaimStore for Claims {
     fn begin_epoch(&mut self, plan: &Plan, birth: Birth) -> Writes {
         let mut writes = Writes::default();
         if plan.design.durable() {
-            for (key, _) in self.claims.iter() {
-                writes.push((Slot::Claim(key), None));
-            }
-            for (caller, _) in self.callers.iter() {
-                writes.push((Slot::Caller(caller), None));
-            }
             writes.push((Slot::Epoch, Some(Value::Epoch(birth.incarnation))));
         }
         self.forget();
@@ -140,6 +148,7 @@ impl ClaimStore for Claims {
     fn forget(&mut self) {
         self.claims = Table::default();
         self.callers = Table::default();
+        self.expiry = Expiry::default();
     }
 
     fn durable(plan: &Plan) -> bool {
@@ -164,7 +173,7 @@ impl ClaimStore for Claims {
 
     fn deadline(&self, plan: &Plan) -> Option<Time> {
         match plan.retention {
-            Retention::Time => self.claims.iter().map(|(_, claim)| claim.expires).min(),
+            Retention::Time => self.expiry.next(&self.claims),
             Retention::Watermark => None,
         }
     }
@@ -173,17 +182,24 @@ impl ClaimStore for Claims {
         self.claims.iter().map(|(key, _)| key)
     }
 
+    fn retain(&mut self, claim: impl Fn(Key) -> bool, caller: impl Fn(CallerId) -> bool) {
+        self.claims.retain(|key, _| claim(*key));
+        self.callers.retain(|id, _| caller(*id));
+    }
+
     fn rebase(&mut self, plan: &Plan, elapsed: Duration) {
         if plan.design == Design::VolatileClock {
             self.began = self.began.rebased(elapsed);
         }
         self.claims.for_each_mut(|_, claim| claim.expires = claim.expires.rebased(elapsed));
+        self.expiry.rebuild(&self.claims);
     }
 
     fn visit(&mut self, visitor: &mut impl Visitor) {
         visitor.incarnation(&mut self.here);
         visitor.incarnation(&mut self.epoch);
         self.claims.for_each_mut(|key, _| visitor.number(key.caller, &mut key.number));
+        self.expiry.rebuild(&self.claims);
         self.callers.for_each_mut(|caller, window| visitor.window(*caller, window));
     }
 }
@@ -192,7 +208,7 @@ impl Claims {
     /// Retention `time`: forgets what has had its time.
     fn expire(&mut self, now: Time) -> Fired {
         let before = self.claims.len();
-        self.claims.retain(|_, claim| claim.expires > now);
+        self.expiry.expire(&mut self.claims, now);
         if self.claims.len() < before { Branch::ClaimExpires.into() } else { Fired::NONE }
     }
 

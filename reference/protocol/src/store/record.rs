@@ -57,7 +57,9 @@ impl Default for Value {
 
 /// One change of what is stored with the object: a value to put, or none to erase the slot.
 ///
-/// Putting a caller's [`Window`] also erases the claims that it has closed: nothing can ever ask for them again.
+/// Two writes erase more than they name. Putting a caller's [`Window`] erases the claims that it has closed: nothing can
+/// ever ask for them again. Putting the [`Slot::Epoch`] erases all callers and claims (G6), those included that the gate
+/// has forgotten since it last wrote.
 pub type Write = (Slot, Option<Value>);
 
 /// Changes that must become durable together.
@@ -79,6 +81,9 @@ impl Stored {
     /// Makes the changes, all of them at once.
     pub fn apply(&mut self, writes: &Writes) {
         for (slot, value) in writes.iter() {
+            if let (Slot::Epoch, Some(_)) = (slot, value) {
+                self.table = Table::default();
+            }
             match value {
                 Some(value) => self.table.insert(*slot, *value),
                 None => {
@@ -101,6 +106,15 @@ impl Stored {
     /// What is stored, in the order of the slots.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, Value)> {
         self.table.iter()
+    }
+
+    /// Keeps what the driver says can still be asked for (see [`ClaimStore::retain`](super::ClaimStore::retain)).
+    pub fn retain(&mut self, claim: impl Fn(Key) -> bool, caller: impl Fn(CallerId) -> bool) {
+        self.table.retain(|slot, _| match slot {
+            Slot::Claim(key) => claim(*key),
+            Slot::Caller(id) => caller(*id),
+            Slot::Epoch => true,
+        });
     }
 
     /// Shows each identifier in what is stored, for models that renumber them.

@@ -22,13 +22,17 @@ impl Window {
 
     /// An attempt under `own` arrived and told which numbers below it are unsettled. Never opens what was settled.
     pub fn told(&mut self, own: Number, unsettled: Unsettled) {
+        if own.0 == u64::MAX {
+            // No lane hands it out, and nothing could follow it.
+            return;
+        }
         if own.0 >= self.next.0 {
             let ahead = own.0 - self.next.0;
             // The numbers between, heard of now, are open if they are told to be.
             let open = shl(self.open, ahead) | low_bits(ahead);
             let open = open & unsettled.0;
             self.open = shl(open, 1) | 1;
-            self.next = Number(own.0.saturating_add(1));
+            self.next = Number(own.0 + 1);
         } else {
             let behind = self.next.0 - own.0;
             self.open &= shl(unsettled.0, behind) | low_bits(behind);
@@ -40,10 +44,7 @@ impl Window {
     /// [`Lane::renumbered`]: crate::lane::Lane::renumbered
     #[must_use]
     pub fn renumbered(&self, keep: u64) -> Self {
-        Self {
-            next: rank(self.next, keep),
-            open: renumber_unsettled(self.next, Unsettled(self.open), keep).0,
-        }
+        Self { next: rank(self.next, keep), open: renumber_unsettled(self.next, Unsettled(self.open), keep).0 }
     }
 }
 

@@ -1,0 +1,84 @@
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use core::hash::{Hash, Hasher};
+
+use super::{Claim, Key};
+use crate::few::Table;
+use crate::time::Time;
+
+/// Retention `time`: the claims in the order in which they expire, once there are too many to look through.
+///
+/// It follows from the claims, so it takes no part in comparing or hashing a store, and costs one empty pointer where
+/// there are few claims or none expires.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expiry(Option<Box<BTreeSet<(Time, Key)>>>);
+
+impl Expiry {
+    /// Up to so many claims are looked through one by one.
+    const SCANNED_MAX: usize = 16;
+
+    /// The claim under `key` was recorded, and is now among `claims`; before, it was to expire at `before`.
+    pub(super) fn recorded<const N: usize>(
+        &mut self,
+        claims: &Table<Key, Claim, N>,
+        key: Key,
+        before: Option<Time>,
+        expires: Time,
+    ) {
+        match &mut self.0 {
+            Some(order) => {
+                if let Some(before) = before {
+                    order.remove(&(before, key));
+                }
+                order.insert((expires, key));
+            }
+            None if claims.len() > Self::SCANNED_MAX => self.0 = Some(Self::sorted(claims)),
+            None => {}
+        }
+    }
+
+    /// The claims were changed in place.
+    pub(super) fn rebuild<const N: usize>(&mut self, claims: &Table<Key, Claim, N>) {
+        if self.0.is_some() {
+            self.0 = Some(Self::sorted(claims));
+        }
+    }
+
+    /// Takes out of `claims` what expires at `now` or before.
+    pub(super) fn expire<const N: usize>(&mut self, claims: &mut Table<Key, Claim, N>, now: Time) {
+        let Some(order) = &mut self.0 else {
+            return claims.retain(|_, claim| claim.expires > now);
+        };
+        while let Some((_, key)) = order.first().filter(|(expires, _)| *expires <= now).copied() {
+            order.pop_first();
+            claims.remove(&key);
+        }
+        if order.is_empty() {
+            self.0 = None;
+        }
+    }
+
+    /// When the first of the claims expires.
+    pub(super) fn next<const N: usize>(&self, claims: &Table<Key, Claim, N>) -> Option<Time> {
+        match &self.0 {
+            Some(order) => order.first().map(|(expires, _)| *expires),
+            None => claims.iter().map(|(_, claim)| claim.expires).min(),
+        }
+    }
+
+    fn sorted<const N: usize>(claims: &Table<Key, Claim, N>) -> Box<BTreeSet<(Time, Key)>> {
+        Box::new(claims.iter().map(|(key, claim)| (claim.expires, key)).collect())
+    }
+}
+
+impl PartialEq for Expiry {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Expiry {}
+
+impl Hash for Expiry {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}

@@ -110,12 +110,7 @@ impl Refusal {
     pub const fn is_claim_rejection(self) -> bool {
         matches!(
             self,
-            Self::Claimed
-                | Self::Doubtful
-                | Self::Settled
-                | Self::Older
-                | Self::StoreFull
-                | Self::SessionRejected
+            Self::Claimed | Self::Doubtful | Self::Settled | Self::Older | Self::StoreFull | Self::SessionRejected
         )
     }
 
@@ -150,9 +145,7 @@ impl Refusal {
         let (delivery, fired) = match transport {
             Transport::Exact if self.did_not_run() => (Delivery::NotDelivered, Branch::NotDelivered.into()),
             Transport::MayDuplicate if self.did_not_run() => (Delivery::Unknown, Branch::MaybeDuplicated.into()),
-            Transport::Exact | Transport::MayDuplicate if self.is_claim_rejection() => {
-                (Delivery::Unknown, Fired::NONE)
-            }
+            Transport::Exact | Transport::MayDuplicate if self.is_claim_rejection() => (Delivery::Unknown, Fired::NONE),
             Transport::Exact | Transport::MayDuplicate => (Delivery::Delivered, Branch::DeliveredStays.into()),
         };
         (Failure { kind: self.kind(), delivery, remote: false, payload }, fired)

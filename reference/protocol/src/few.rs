@@ -110,6 +110,9 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
 
     /// Keeps the items that `keep` says yes to.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        if let Self::Heap(items) = self {
+            return items.retain(keep);
+        }
         let mut index = 0;
         while let Some(item) = self.as_slice().get(index) {
             if keep(item) {

@@ -161,7 +161,8 @@ mod tests {
         // 1, 4 and 5 are unsettled; 3 is settled and still referred to.
         let lane = lane.renumbered(0b11_1010);
         assert_eq!(lane.next(), Number(4));
-        let told: std::vec::Vec<_> = (0..4).map(|n| lane.unsettled_below(lane.next()).has(lane.next(), Number(n))).collect();
+        let told: std::vec::Vec<_> =
+            (0..4).map(|n| lane.unsettled_below(lane.next()).has(lane.next(), Number(n))).collect();
         assert_eq!(told, [true, false, true, true]);
     }
 }

@@ -17,7 +17,7 @@ use oncemore_protocol::identity::CallerId;
 use oncemore_protocol::lane::Lane;
 use oncemore_protocol::route::{Route, Subrequests};
 use oncemore_protocol::rule::{Branch, Fired};
-use oncemore_protocol::store::{Birth, Claims, ClaimStore, Stored};
+use oncemore_protocol::store::{Birth, ClaimStore, Claims, Stored};
 use oncemore_protocol::time::{Time, WallTime};
 
 use crate::action::{Action, Draw, Send};
@@ -26,7 +26,7 @@ use crate::mutant::Broken;
 use crate::property::{self, Reach};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::script::{self, Script};
-use crate::world::{Budget, Caller, CallState, Cells, Life, Object, World};
+use crate::world::{Budget, CallState, Caller, Cells, Life, Object, World};
 
 /// "Now" in every state: all times are relative to it.
 pub(crate) const NOW: Time = Time::ORIGIN;
@@ -36,6 +36,8 @@ pub(crate) const NOW: Time = Time::ORIGIN;
 pub struct Model<S: ClaimStore = Claims> {
     pub(crate) script: Script<S>,
     budget: Budget,
+    /// Whether states let go of what nothing can depend on any more.
+    lets_go: bool,
 }
 
 impl Model<Claims> {
@@ -55,7 +57,11 @@ impl<S: ClaimStore> Model<S> {
     /// What is wrong with the scenario.
     pub fn with_store(scenario: &Scenario, store: S::Plan, broken: Broken) -> Result<Self, ScenarioError> {
         let limits = scenario.check()?;
-        Ok(Self { script: Script::new(scenario, limits, store, broken), budget: Budget::new(&scenario.faults) })
+        Ok(Self {
+            script: Script::new(scenario, limits, store, broken),
+            budget: Budget::new(&scenario.faults),
+            lets_go: true,
+        })
     }
 
     fn begin(&self) -> World<S> {
@@ -99,7 +105,10 @@ impl<S: ClaimStore> Model<S> {
     fn first_object(&self) -> Object<S> {
         let ownership = Ownership::first(());
         // The first incarnation began long before anything that a scenario tells of.
-        let long_ago = self.script.wall_margin.map_or(0, |margin| -i64::try_from(margin.as_nanos() * 4).unwrap_or(i64::MAX) - (1 << 40));
+        let long_ago = self
+            .script
+            .wall_margin
+            .map_or(0, |margin| -i64::try_from(margin.as_nanos() * 4).unwrap_or(i64::MAX) - (1 << 40));
         let birth = Birth { incarnation: ownership.incarnation(), wall: WallTime::from_nanos(long_ago) };
         let gate = Gate::open(&self.script.gate, birth, std::iter::empty());
         Object {
@@ -150,14 +159,11 @@ where
     }
 
     fn next(&self, world: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
-        let mut next = world.clone();
-        let mut notes = Notes { fired: Fired::NONE, tags: *fired };
-        self.take(&mut next, *action, &mut notes)?;
-        next.renumber(&self.script);
-        *fired = notes.tags;
-        for branch in notes.fired.iter() {
-            fired.insert(branch as u8);
+        let mut next = self.step(world, action, fired)?;
+        if self.lets_go {
+            next.let_go(&self.script);
         }
+        next.renumber(&self.script);
         Some(next)
     }
 
@@ -175,6 +181,34 @@ where
 }
 
 impl<S: ClaimStore> Model<S> {
+    /// The state that an action leads to, with all that happened so far still in it: for telling a trace.
+    ///
+    /// [`System::next`] lets go of what no later step and no property depends on; here a settled call keeps what it was told.
+    pub fn tell_next(&self, world: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
+        let mut next = self.step(world, action, fired)?;
+        next.renumber(&self.script);
+        Some(next)
+    }
+
+    fn step(&self, world: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
+        let mut next = world.clone();
+        let mut notes = Notes { fired: Fired::NONE, tags: *fired };
+        self.take(&mut next, *action, &mut notes)?;
+        next.let_go_of_ends(&self.script);
+        *fired = notes.tags;
+        for branch in notes.fired.iter() {
+            fired.insert(branch as u8);
+        }
+        Some(next)
+    }
+
+    /// The same model that lets go of nothing: more states, the same verdicts.
+    #[must_use]
+    pub const fn keeping_all(mut self) -> Self {
+        self.lets_go = false;
+        self
+    }
+
     /// Does what the action says. None: it turns out to change nothing.
     fn take(&self, world: &mut World<S>, action: Action, notes: &mut Notes) -> Option<()> {
         match action {
@@ -211,4 +245,3 @@ pub(crate) const fn draw_of(send: Send) -> Draw {
         Send::Sent | Send::Stale => Draw::Soon,
     }
 }
-

@@ -9,7 +9,6 @@ use oncemore_protocol::failure::Transport;
 use oncemore_protocol::marks::Mark;
 use oncemore_protocol::store::ClaimStore;
 
-use crate::model::value_bit;
 use crate::script::{CallPlan, Role, Script};
 use crate::world::{CallState, Flag, Outcome, World};
 
@@ -133,7 +132,13 @@ pub(crate) fn violated<S: ClaimStore>(script: &Script<S>, world: &World<S>) -> u
     let mut violated = 0;
     for (plan, state) in script.calls.iter().zip(world.calls.iter()) {
         for (property, check) in CALL_CHECKS {
-            if check(&View { plan, state, attempts_max: script.terms.limits.attempts_max(), effects_once: script.effects_once, exact: script.terms.transport == Transport::Exact }) {
+            if check(&View {
+                plan,
+                state,
+                attempts_max: script.terms.limits.attempts_max(),
+                effects_once: script.effects_once,
+                exact: script.terms.transport == Transport::Exact,
+            }) {
                 violated |= property.bit();
             }
         }
@@ -186,7 +191,7 @@ const CALL_CHECKS: [(Property, Check); 14] = [
     (Property::P7, |view| view.state.ledger.has(Flag::WrongFailure)),
     (Property::P8, |view| view.state.ledger.has(Flag::RetriedFinal)),
     (Property::P9, |view| view.state.ledger.has(Flag::WrongIdentity)),
-    (Property::P10, answers_without_a_run),
+    (Property::P10, |view| view.state.ledger.has(Flag::AnsweredWithoutRun)),
     (Property::P11, ran_though_not_delivered),
     (Property::P12, is_charged_twice),
     (Property::P16, |view| view.state.ledger.has(Flag::StaleRoute)),
@@ -207,19 +212,6 @@ fn takes_effect_twice(view: &View<'_>) -> bool {
 /// P3. An ineligible call has one attempt (E6).
 fn attempts_too_often(view: &View<'_>) -> bool {
     view.state.ledger.attempts > if view.plan.eligible { view.attempts_max } else { 1 }
-}
-
-/// P10.
-fn answers_without_a_run(view: &View<'_>) -> bool {
-    let ledger = &view.state.ledger;
-    match ledger.outcome {
-        Outcome::Answered(seen) => {
-            ledger.starts == 0
-                || ledger.returned & value_bit(seen) == 0
-                || (view.plan.writes_any() && ledger.effects == 0)
-        }
-        Outcome::NotBegun | Outcome::Pending | Outcome::Failed { .. } | Outcome::Aborted | Outcome::Gone => false,
-    }
 }
 
 /// P11, now and at any later time: the ledger goes on after the call has settled.

@@ -6,6 +6,7 @@
 mod budget;
 mod canonical;
 pub(crate) mod ledger;
+mod quotient;
 
 pub(crate) use budget::{Budget, Fault};
 pub(crate) use ledger::{Cause, Flag, Ledger, Outcome, What};
@@ -18,7 +19,7 @@ use oncemore_protocol::gate::{Gate, SessionId};
 use oncemore_protocol::identity::{Header, Identity, Incarnation};
 use oncemore_protocol::lane::Lane;
 use oncemore_protocol::route::{Route, Subrequests};
-use oncemore_protocol::store::{Claims, ClaimStore, Key, Stored};
+use oncemore_protocol::store::{ClaimStore, Claims, Key, Stored};
 use oncemore_protocol::time::Time;
 
 use crate::action::PacketId;

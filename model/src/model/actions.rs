@@ -107,7 +107,13 @@ impl<S: ClaimStore> Model<S> {
         }
     }
 
-    fn packet_actions(&self, world: &World<S>, packet: crate::action::PacketId, request: bool, actions: &mut Vec<Action>) {
+    fn packet_actions(
+        &self,
+        world: &World<S>,
+        packet: crate::action::PacketId,
+        request: bool,
+        actions: &mut Vec<Action>,
+    ) {
         if request {
             actions.push(Action::Deliver { packet, full: false });
             if world.budget.allows(Fault::Overload) {
@@ -208,9 +214,11 @@ impl<S: ClaimStore> Model<S> {
                 Outcome::Pending => true,
                 Outcome::Answered(_) | Outcome::Failed { .. } | Outcome::Aborted | Outcome::Gone => false,
             })
-            || world.objects.iter().flat_map(|object| &object.incarnations).any(|life| {
-                !life.gate.queue().is_empty() || !life.gate.runs().is_empty()
-            })
+            || world
+                .objects
+                .iter()
+                .flat_map(|object| &object.incarnations)
+                .any(|life| !life.gate.queue().is_empty() || !life.gate.runs().is_empty())
     }
 }
 

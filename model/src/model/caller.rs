@@ -8,7 +8,7 @@ use oncemore_protocol::rules::{FirstRejection, Rules};
 use oncemore_protocol::store::ClaimStore;
 use oncemore_protocol::time::WallTime;
 
-use super::{Model, NOW, Notes, draw_of};
+use super::{Model, NOW, Notes, draw_of, value_bit};
 use crate::action::{Draw, PacketId, Send};
 use crate::property::Reach;
 use crate::script::{CallPlan, Role};
@@ -23,7 +23,10 @@ enum Saw {
     Answer(Seen),
     Failure(Failure<Cause>),
     /// A claim rejection; `sent_back`: although it had only met an incarnation that must send it on.
-    Rejection { cause: Cause, sent_back: bool },
+    Rejection {
+        cause: Cause,
+        sent_back: bool,
+    },
     Cutoff,
     SleptPastCutoff,
     Use,
@@ -306,9 +309,11 @@ impl<S: ClaimStore> Model<S> {
     /// G8: a later call goes where its session is.
     fn send_in_session(&self, world: &mut World<S>, call: u8, opener: u8, notes: &mut Notes) -> Option<()> {
         let session = world.call(opener).session.filter(|session| {
-            world.object(self.script.call(call).object).incarnations.iter().any(|life| {
-                life.gate.incarnation() == session.at && life.gate.session(session.id).is_some()
-            })
+            world
+                .object(self.script.call(call).object)
+                .incarnations
+                .iter()
+                .any(|life| life.gate.incarnation() == session.at && life.gate.session(session.id).is_some())
         });
         match session {
             Some(session) => self.transmit(world, call, session.at, Some(session), notes),
@@ -427,6 +432,13 @@ impl<S: ClaimStore> Model<S> {
         let state = world.call_mut(call);
         if expected.is_some_and(|expected| expected != outcome) {
             state.ledger.raise(Flag::WrongFailure);
+        }
+        if let Outcome::Answered(seen) = outcome {
+            let ledger = &mut state.ledger;
+            let ran = ledger.starts > 0 && ledger.returned & value_bit(seen) != 0;
+            if !ran || (plan.writes_any() && ledger.effects == 0) {
+                ledger.raise(Flag::AnsweredWithoutRun);
+            }
         }
         if !matches!(outcome, Outcome::Failed { .. }) || !plan.eligible {
             return;

@@ -82,8 +82,12 @@ impl<S: ClaimStore> Model<S> {
         let elapsed = self.next_instant(world)?;
         world.rebase(&self.script, elapsed);
         if self.script.lifetime.is_some() {
-            let expired: Vec<PacketId> =
-                world.net.iter().filter(|packet| !packet.id.answer && packet.due <= NOW).map(|packet| packet.id).collect();
+            let expired: Vec<PacketId> = world
+                .net
+                .iter()
+                .filter(|packet| !packet.id.answer && packet.due <= NOW)
+                .map(|packet| packet.id)
+                .collect();
             for id in expired {
                 world.take(id);
                 world.drop_connection(id);

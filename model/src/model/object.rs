@@ -4,9 +4,9 @@ use oncemore_protocol::failure::{Delivery, Kind, Refusal};
 use oncemore_protocol::few::Few;
 use oncemore_protocol::gate::{Answer, Decision, Gate, Request, Turn};
 use oncemore_protocol::identity::{Header, Incarnation};
+use oncemore_protocol::marks::Mark;
 use oncemore_protocol::rule::Branch;
 use oncemore_protocol::rules::Rules;
-use oncemore_protocol::marks::Mark;
 use oncemore_protocol::store::{Birth, ClaimStore, Digest, Key, Writes};
 use oncemore_protocol::time::WallTime;
 
@@ -61,7 +61,8 @@ impl<S: ClaimStore> Model<S> {
         if fired.has(Branch::RejectedDoubtful) {
             notes.reach(Reach::FailedClosed);
         }
-        object.kept_settled |= keeps_settled(&object.incarnations[usize::from(at.place)].gate, &request.header);
+        let gate = &object.incarnations[usize::from(at.place)].gate;
+        object.kept_settled |= keeps_settled(gate, &request.header);
         let id = request.ticket.id;
         match decision {
             Decision::NewEpoch => self.new_epoch(world, at, notes),
@@ -69,15 +70,19 @@ impl<S: ClaimStore> Model<S> {
             Decision::AnswerRecorded => {
                 let key = request.header.identity.map(|identity| self.script.terms.rules.key(identity))?;
                 let recorded = world.object(at.object).results.iter().find(|(known, _)| *known == key)?.1;
-                world.object_mut(at.object).incarnations[usize::from(at.place)]
-                    .runs
-                    .push(RunState { id, result: Some(recorded), ..RunState::default() });
+                world.object_mut(at.object).incarnations[usize::from(at.place)].runs.push(RunState {
+                    id,
+                    result: Some(recorded),
+                    ..RunState::default()
+                });
             }
             Decision::Store(writes) => {
                 let held = self.write(world, at, &writes, notes);
-                world.object_mut(at.object).incarnations[usize::from(at.place)]
-                    .runs
-                    .push(RunState { id, claim_held: held, ..RunState::default() });
+                world.object_mut(at.object).incarnations[usize::from(at.place)].runs.push(RunState {
+                    id,
+                    claim_held: held,
+                    ..RunState::default()
+                });
                 once_more(&mut world.call_mut(id.call).ledger.admitted);
             }
             Decision::Start => {

@@ -78,6 +78,19 @@ impl Budget {
         }
     }
 
+    /// These faults can never strike again.
+    pub(crate) fn close(&mut self, faults: &[Fault]) {
+        for fault in faults {
+            self.left[*fault as usize] = 0;
+        }
+        self.level();
+    }
+
+    /// No fault can ever strike again.
+    pub(crate) const fn close_all(&mut self) {
+        *self = Self { left: [0; KINDS], common: 0 };
+    }
+
     pub(crate) const fn left(&self, fault: Fault) -> u8 {
         self.left[fault as usize]
     }

@@ -124,7 +124,8 @@ impl<S: ClaimStore> World<S> {
     /// Whether every identifier has its rank already, so that there is nothing to do.
     fn is_ranked(&self, kept: &Kept) -> bool {
         let numbers = self.callers.iter().zip(kept.numbers).all(|(state, kept)| {
-            state.lanes.iter().flatten().all(|lane| kept == low_bits(lane.next().0))
+            kept.wrapping_add(1).is_power_of_two() | (kept == 0)
+                && state.lanes.iter().flatten().all(|lane| kept == low_bits(lane.next().0))
         });
         numbers && kept.incarnations.iter().all(|&kept| (kept | 1).wrapping_add(1).is_power_of_two())
     }

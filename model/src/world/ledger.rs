@@ -92,6 +92,8 @@ pub(crate) enum Flag {
     RetriedFinal,
     /// P9
     WrongIdentity,
+    /// P10
+    AnsweredWithoutRun,
     /// P16
     StaleRoute,
     /// L2

@@ -133,6 +133,14 @@ pub enum Wrong {
         /// How often the method may run.
         runs: usize,
     },
+    /// A caller that makes more calls than it may.
+    #[error("is {found}, but one caller makes {calls} calls: it must be at least as many")]
+    TooFewSubrequests {
+        /// How many it may make.
+        found: u32,
+        /// How many it makes.
+        calls: usize,
+    },
     /// Too many calls for a history.
     #[error(
         "is on, but the scenario makes {found} calls, inner ones counted once for each run: at most \

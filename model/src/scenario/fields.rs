@@ -37,7 +37,7 @@ pub const CAPACITY: RangeInclusive<u32> = 2..=64;
 /// What `world.queue_max` may be.
 pub const QUEUE_MAX: RangeInclusive<u8> = 1..=9;
 /// What `world.lifetime_ms` and `world.waiting_ms` may be.
-pub const DELAY_MS: RangeInclusive<u32> = 0..=600_000;
+pub const DELAY_MS: RangeInclusive<u32> = 1..=600_000;
 /// What `world.subrequests_max` may be.
 pub const SUBREQUESTS_MAX: RangeInclusive<u32> = 1..=1_000;
 /// What a caller's `skew_ms` may be.

@@ -53,6 +53,7 @@ const FILES: &[(&str, &str)] = files![
     "pipelining-marked",
     "no-retries",
     "limits",
+    "limits-duplicates",
     "limits-marked",
     "cutoff",
     "give-up",

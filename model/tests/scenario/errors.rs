@@ -158,7 +158,7 @@ fn every_number_has_a_range() {
         (
             "[store]\nretention = \"time\"\n[world]\nlifetime_ms = 600001",
             5,
-            "world: lifetime_ms is 600001, but must be a whole number of milliseconds from 0 to 600000",
+            "world: lifetime_ms is 600001, but must be a whole number of milliseconds from 1 to 600000",
         ),
         ("[faults]\ncut = 10", 3, "faults: cut is 10, but must be a whole number from 0 to 9"),
         ("[faults]\ncut = 1\nmax = 0", 4, "faults: max is 0, but must be a whole number from 1 to 9"),
@@ -193,6 +193,15 @@ fn there_are_callers_and_calls_but_not_too_many() {
     assert_eq!(
         said(&with("", &calls)),
         "s.toml:16:1: caller 1, call 7 is one too many: a scenario has at most 6 calls over all callers"
+    );
+}
+
+#[test]
+fn a_caller_may_make_its_calls() {
+    let text = with("[world]\nsubrequests_max = 1", "[[caller.call]]\nname = \"b\"");
+    assert_eq!(
+        said(&text),
+        "s.toml:3:1: world: subrequests_max is 1, but one caller makes 2 calls: it must be at least as many"
     );
 }
 

@@ -231,8 +231,8 @@ fn limits() -> impl Strategy<Value = LimitSettings> {
 }
 
 fn worlds() -> impl Strategy<Value = WorldSettings> {
-    let delay = || option::of(0..=600_000u32);
-    (any::<bool>(), 1..=9u8, delay(), delay(), any::<bool>(), 1..=1_000u32).prop_map(
+    let delay = || option::of(1..=600_000u32);
+    (any::<bool>(), 1..=9u8, delay(), delay(), any::<bool>(), 2..=1_000u32).prop_map(
         |(clock, queue_max, lifetime_ms, waiting_ms, history, subrequests_max)| WorldSettings {
             clock,
             queue_max,

@@ -41,6 +41,17 @@ fn numbers(scenario: &Scenario, findings: &mut Findings) {
         findings.add(Table::Call(i, j), Wrong::TooManyCalls);
     }
     runs(scenario, findings);
+    subrequests(scenario, findings);
+}
+
+/// C1: the limit is there to be charged, once for each call, and not to be met.
+fn subrequests(scenario: &Scenario, findings: &mut Findings) {
+    let found = scenario.world.subrequests_max;
+    let made = scenario.callers.iter().map(|caller| caller.calls.len());
+    let calls = made.chain(scenario.calls().map(|call| call.inner.len())).max().unwrap_or(0);
+    // None at all is out of the field's range, and said to be.
+    let too_few = usize::try_from(found).is_ok_and(|found| (1..calls).contains(&found));
+    findings.add_if(too_few, Table::World.field("subrequests_max"), Wrong::TooFewSubrequests { found, calls });
 }
 
 /// The model has a call of its own for each run that may make one.

@@ -308,7 +308,7 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
                 fired.add(Branch::MarkAdmitsDoubtful);
             }
         }
-        if let Some(verdict) = self.fence(terms, identity, ask.ordinal, recall, forgot) {
+        if let Some(verdict) = self.fence(terms, &ask, mark, recall, forgot) {
             return verdict;
         }
         if let Some(verdict) = self.make_room(terms, &ask, forgot) {
@@ -318,23 +318,24 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
     }
 
     /// `fenced`: a duplicate is let in only after the earlier run here has ended, and only if it is later than all before.
+    /// A run that goes on is remembered as such, also when its claim has expired.
     fn fence<R: Rules>(
         &self,
         terms: &GateTerms<R, S>,
-        identity: Identity,
-        ordinal: Ordinal,
+        ask: &Ask,
+        mark: Mark,
         recall: Recall,
         fired: Fired,
     ) -> Option<Verdict> {
-        if !S::fenced(&terms.store) || matches!(recall, Recall::Never) {
+        if !S::fenced(&terms.store) || mark == Mark::Unmarked {
             return None;
         }
         if let Recall::Claimed { highest } = recall {
-            if !terms.rules.fence_passes(ordinal, highest) {
+            if !terms.rules.fence_passes(ask.ordinal, highest) {
                 return Some(Verdict::Refuse(Refusal::Older, fired.with(Branch::FenceRefusesOlder)));
             }
         }
-        self.runs_already(terms, identity).then_some(Verdict::Wait)
+        self.runs_already(terms, ask.identity).then_some(Verdict::Wait)
     }
 
     /// `fenced`: whether an earlier run of this call goes on here.

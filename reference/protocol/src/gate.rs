@@ -21,7 +21,7 @@ use core::time::Duration;
 
 use crate::failure::Refusal;
 use crate::few::{Few, Table};
-use crate::identity::{Identity, Incarnation, Ordinal};
+use crate::identity::{Identity, Incarnation};
 use crate::marks::Mark;
 use crate::rule::{Branch, Fired};
 use crate::rules::{AtBound, ClaimPoint, Rules, Spec};
@@ -113,10 +113,10 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
             let refusal = terms.rules.draining_refusal();
             return Arrival { refused: Some(refusal), fired: Branch::RefusedDraining.into() };
         }
-        if terms.rules.claim_point() == ClaimPoint::Arrival {
-            if let Some(refusal) = self.claim_out_of_order(terms, &request, now) {
-                return Arrival { refused: Some(refusal), fired: Fired::NONE };
-            }
+        if terms.rules.claim_point() == ClaimPoint::Arrival
+            && let Some(refusal) = self.claim_out_of_order(terms, &request, now)
+        {
+            return Arrival { refused: Some(refusal), fired: Fired::NONE };
         }
         if self.queue.len() >= terms.queue_max {
             return Arrival { refused: Some(Refusal::Overloaded), fired: Branch::QueueFull.into() };
@@ -330,10 +330,10 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
         if !S::fenced(&terms.store) || mark == Mark::Unmarked {
             return None;
         }
-        if let Recall::Claimed { highest } = recall {
-            if !terms.rules.fence_passes(ask.ordinal, highest) {
-                return Some(Verdict::Refuse(Refusal::Older, fired.with(Branch::FenceRefusesOlder)));
-            }
+        if let Recall::Claimed { highest } = recall
+            && !terms.rules.fence_passes(ask.ordinal, highest)
+        {
+            return Some(Verdict::Refuse(Refusal::Older, fired.with(Branch::FenceRefusesOlder)));
         }
         self.runs_already(terms, ask.identity).then_some(Verdict::Wait)
     }

@@ -6,7 +6,7 @@ mod sessions;
 
 use super::*;
 use crate::design::{Design, Plan, Retention};
-use crate::identity::{CallerId, Header, Number, Unsettled};
+use crate::identity::{CallerId, Header, Number, Ordinal, Unsettled};
 use crate::store::{Digest, Stored};
 use crate::time::WallTime;
 

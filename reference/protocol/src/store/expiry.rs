@@ -11,7 +11,11 @@ use crate::time::Time;
 /// It follows from the claims, so it takes no part in comparing or hashing a store, and costs one empty pointer where
 /// there are few claims or none expires.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Expiry(Option<Box<BTreeSet<(Time, Key)>>>);
+pub(super) struct Expiry(Option<Box<Order>>);
+
+/// When each claim expires, the first one first. Its own type, for what is boxed is small where it is not needed.
+#[derive(Clone, Debug)]
+struct Order(BTreeSet<(Time, Key)>);
 
 impl Expiry {
     /// Up to so many claims are looked through one by one.
@@ -28,9 +32,9 @@ impl Expiry {
         match &mut self.0 {
             Some(order) => {
                 if let Some(before) = before {
-                    order.remove(&(before, key));
+                    order.0.remove(&(before, key));
                 }
-                order.insert((expires, key));
+                order.0.insert((expires, key));
             }
             None if claims.len() > Self::SCANNED_MAX => self.0 = Some(Self::sorted(claims)),
             None => {}
@@ -49,11 +53,11 @@ impl Expiry {
         let Some(order) = &mut self.0 else {
             return claims.retain(|_, claim| claim.expires > now);
         };
-        while let Some((_, key)) = order.first().filter(|(expires, _)| *expires <= now).copied() {
-            order.pop_first();
+        while let Some((_, key)) = order.0.first().filter(|(expires, _)| *expires <= now).copied() {
+            order.0.pop_first();
             claims.remove(&key);
         }
-        if order.is_empty() {
+        if order.0.is_empty() {
             self.0 = None;
         }
     }
@@ -61,13 +65,13 @@ impl Expiry {
     /// When the first of the claims expires.
     pub(super) fn next<const N: usize>(&self, claims: &Table<Key, Claim, N>) -> Option<Time> {
         match &self.0 {
-            Some(order) => order.first().map(|(expires, _)| *expires),
+            Some(order) => order.0.first().map(|(expires, _)| *expires),
             None => claims.iter().map(|(_, claim)| claim.expires).min(),
         }
     }
 
-    fn sorted<const N: usize>(claims: &Table<Key, Claim, N>) -> Box<BTreeSet<(Time, Key)>> {
-        Box::new(claims.iter().map(|(key, claim)| (claim.expires, key)).collect())
+    fn sorted<const N: usize>(claims: &Table<Key, Claim, N>) -> Box<Order> {
+        Box::new(Order(claims.iter().map(|(key, claim)| (claim.expires, key)).collect()))
     }
 }
 

@@ -20,21 +20,16 @@ pub struct Claim {
 }
 
 /// Where a value is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Slot {
     /// The claim epoch; one for each object.
+    #[default]
     Epoch,
     /// What a caller has told.
     Caller(CallerId),
     /// A claim.
     Claim(Key),
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Self::Epoch
-    }
 }
 
 /// What is stored in a [`Slot`] of the same name.

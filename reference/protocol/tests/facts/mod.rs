@@ -90,6 +90,7 @@ pub(crate) fn rows(data: &Value, id: impl Fn(&Value) -> String) -> Vec<Row> {
 }
 
 /// The text in a field of a row.
+#[allow(dead_code, reason = "each file of facts is a test of its own, and not all have fields of text")]
 pub(crate) fn text<'a>(row: &'a Value, field: &str) -> &'a str {
     row[field].as_str().unwrap_or_else(|| panic!("{row}: no text in {field}"))
 }

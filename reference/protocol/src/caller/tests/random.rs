@@ -295,7 +295,14 @@ proptest! {
             match op {
                 Op::Passes(ms) => now = now.after(Duration::from_millis(ms.into())),
                 Op::AtDeadline => now = call.deadline(&terms).map_or(now, |deadline| deadline.max(now)),
-                _ => {}
+                Op::Resolved { .. }
+                | Op::Answered
+                | Op::Failed { .. }
+                | Op::Refused(_)
+                | Op::Timer
+                | Op::PipelinedUse
+                | Op::Abort
+                | Op::Drop => {}
             }
             if let Op::Resolved { other_lane } = op {
                 check_resolved(&mut account, &terms, &mut call, &mut lanes[usize::from(other_lane)])?;

@@ -92,7 +92,7 @@ fn check(object: &Object) -> Result<(), TestCaseError> {
             let same = gate
                 .runs()
                 .iter()
-                .filter(|other| other.request.header.identity == identity && !(other.stage == Stage::Confirming));
+                .filter(|other| other.request.header.identity == identity && other.stage != Stage::Confirming);
             prop_assert!(!marked || object.terms.store.design == Design::None || same.count() <= 1, "fenced");
         }
     }

@@ -4,3 +4,4 @@ mod errors;
 mod fields;
 mod library;
 mod round_trip;
+mod verdicts;

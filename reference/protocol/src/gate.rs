@@ -29,7 +29,7 @@ use crate::store::{Ask, Birth, ClaimStore, Claims, Recall, Slot, Value, Writes};
 use crate::time::Time;
 
 /// What holds for a gate's whole life.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct GateTerms<R: Rules = Spec, S: ClaimStore = Claims> {
     /// The store's settings.
     pub store: S::Plan,
@@ -38,6 +38,15 @@ pub struct GateTerms<R: Rules = Spec, S: ClaimStore = Claims> {
     /// The rules; [`Spec`] outside a model checker.
     pub rules: R,
 }
+
+// Not derived, for then they would ask the store itself to be `Copy`, of which these are only the settings.
+impl<R: Rules, S: ClaimStore> Clone for GateTerms<R, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: Rules, S: ClaimStore> Copy for GateTerms<R, S> {}
 
 /// One incarnation's gate. `T` is the driver's ticket: where the answer goes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

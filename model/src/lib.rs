@@ -2,9 +2,12 @@
 #![forbid(unsafe_code)]
 pub mod action;
 pub mod explore;
+pub mod judge;
 pub mod model;
 pub mod mutant;
+pub mod narrate;
 pub mod property;
 pub mod scenario;
 mod script;
+pub mod view;
 pub mod world;

@@ -1,0 +1,129 @@
+//! Runs as data: told in words, with enough beside the words to run them again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Event, Subject};
+use crate::explore::liveness::LassoOf;
+use crate::explore::{Fingerprinter, Step, Tags, TraceOf};
+
+/// A run of a subject, and what it shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// What it shows, and where.
+    pub ending: Ending,
+    /// The fingerprint of the state in which it begins.
+    pub initial: String,
+    /// What happens, in order.
+    pub steps: Vec<RunStep>,
+    /// What became of it all, in a few sentences.
+    pub account: Vec<String>,
+    /// The states, from the first to the last, as values; for exports, and not written to a file with the run.
+    #[serde(skip)]
+    pub states: Vec<Value>,
+}
+
+/// What a run shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Ending {
+    /// Its last state violates a safety property.
+    Violated,
+    /// Its last transition is what was to be reached.
+    Reached,
+    /// Nothing that must happen can happen in its last state, and the goal with this number is pending.
+    Stuck {
+        /// The goal.
+        goal: u32,
+    },
+    /// It goes back to where this many steps had been taken, and may do so for ever with the goal pending.
+    Cycle {
+        /// The goal.
+        goal: u32,
+        /// How many steps lead to the cycle.
+        from: usize,
+    },
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStep {
+    /// The action, in the subject's own form.
+    pub action: Value,
+    /// The fingerprint of the state that it leads to.
+    pub leads_to: String,
+    /// The same in words.
+    pub event: Event,
+}
+
+impl Run {
+    pub(super) fn violating<S: Subject>(subject: &S, trace: &TraceOf<S>) -> Self {
+        Self::told(subject, &trace.initial, trace.steps.iter(), Ending::Violated)
+    }
+
+    pub(super) fn reaching<S: Subject>(subject: &S, trace: &TraceOf<S>) -> Self {
+        Self::told(subject, &trace.initial, trace.steps.iter(), Ending::Reached)
+    }
+
+    pub(super) fn stuck<S: Subject>(subject: &S, trace: &TraceOf<S>, goal: u32) -> Self {
+        Self::told(subject, &trace.initial, trace.steps.iter(), Ending::Stuck { goal })
+    }
+
+    pub(super) fn circling<S: Subject>(subject: &S, lasso: &LassoOf<S>, goal: u32) -> Self {
+        let ending = Ending::Cycle { goal, from: lasso.stem.steps.len() };
+        Self::told(subject, &lasso.stem.initial, lasso.stem.steps.iter().chain(&lasso.cycle), ending)
+    }
+
+    fn told<'a, S: Subject>(
+        subject: &S,
+        initial: &'a S::State,
+        steps: impl Iterator<Item = &'a Step<S::State, S::Action>>,
+        ending: Ending,
+    ) -> Self
+    where
+        S::Action: 'a,
+    {
+        let mut run = Self {
+            ending,
+            initial: fingerprint(initial),
+            steps: Vec::new(),
+            account: Vec::new(),
+            states: vec![subject.show(initial)],
+        };
+        let mut before = initial;
+        for Step { action, state } in steps {
+            run.steps.push(RunStep {
+                action: value(action),
+                leads_to: fingerprint(state),
+                event: tell(subject, before, action, state),
+            });
+            run.states.push(subject.show(state));
+            before = state;
+        }
+        run.account = subject.account(before);
+        run
+    }
+
+    /// The events, in order.
+    pub fn events(&self) -> impl ExactSizeIterator<Item = &Event> {
+        self.steps.iter().map(|step| &step.event)
+    }
+}
+
+/// One step in words.
+pub(super) fn tell<S: Subject>(subject: &S, before: &S::State, action: &S::Action, after: &S::State) -> Event {
+    let mut fired = Tags::EMPTY;
+    // The state is known; only the tags are wanted.
+    let _ = subject.next(before, action, &mut fired);
+    subject.tell(before, action, after, fired)
+}
+
+/// The 64 bits by which the engines know a state, as 16 hexadecimal digits.
+pub(super) fn fingerprint(state: &impl std::hash::Hash) -> String {
+    format!("{:016x}", Fingerprinter::default().of(state).get())
+}
+
+/// Actions are plain data. Should one have no form as JSON after all, its place says why, and it cannot be replayed.
+fn value(plain: &impl Serialize) -> Value {
+    serde_json::to_value(plain).unwrap_or_else(|error| Value::String(format!("no JSON form: {error}")))
+}

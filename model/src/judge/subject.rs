@@ -1,0 +1,28 @@
+//! The model as a subject.
+
+use oncemore_protocol::store::ClaimStore;
+use serde_json::Value;
+
+use super::{Event, Subject};
+use crate::action::Action;
+use crate::explore::Tags;
+use crate::model::Model;
+use crate::world::World;
+
+impl<S: ClaimStore + Send + Sync> Subject for Model<S>
+where
+    S::Plan: Send + Sync,
+{
+    fn tell(&self, before: &World<S>, action: &Action, after: &World<S>, fired: Tags) -> Event {
+        self.narrate(before, action, after, fired)
+    }
+
+    fn account(&self, end: &World<S>) -> Vec<String> {
+        Self::account(self, end)
+    }
+
+    fn show(&self, state: &World<S>) -> Value {
+        // A view is made of names, numbers and lists.
+        serde_json::to_value(self.view(state)).unwrap_or_default()
+    }
+}

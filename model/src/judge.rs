@@ -78,10 +78,11 @@ impl Judgement {
         !self.findings.iter().any(Finding::is_surprise)
     }
 
-    /// Whether some answer that was expected could not be given.
+    /// Whether an answer is missing: one that was expected, or one that a cut stood in the way of.
     #[must_use]
     pub fn is_unanswered(&self) -> bool {
-        self.findings.iter().any(Finding::is_unanswered)
+        let is_cut = self.coverage != Coverage::Exhausted;
+        self.findings.iter().any(|finding| finding.is_open() && (is_cut || finding.question.expected.is_some()))
     }
 }
 

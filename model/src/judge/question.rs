@@ -102,10 +102,10 @@ impl Finding {
         self.answer != Answer::Inconclusive && self.question.expected.is_some_and(|expected| expected != self.answer)
     }
 
-    /// Whether an answer was expected and none could be given.
+    /// Whether no answer could be given.
     #[must_use]
-    pub fn is_unanswered(&self) -> bool {
-        self.answer == Answer::Inconclusive && self.question.expected.is_some()
+    pub fn is_open(&self) -> bool {
+        self.answer == Answer::Inconclusive
     }
 
     /// How many steps the run has that shows it.

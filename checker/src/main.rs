@@ -1,3 +1,25 @@
-//! The `oncemore` command.
+//! The `oncemore` command: checks the retry protocol exhaustively and says what holds, what does not, and why.
+
 #![forbid(unsafe_code)]
-fn main() {}
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod cli;
+mod commands;
+mod exit;
+mod export;
+mod interrupt;
+mod memory;
+mod output;
+mod progress;
+mod report;
+mod select;
+mod sink;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    commands::run(cli::Cli::parse()).into()
+}

@@ -1,0 +1,203 @@
+//! What can be written on the command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use oncemore_model::property::Property;
+
+use crate::units::{parse_bytes, parse_count, parse_duration};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  everything is as expected
+  1  something is not as expected: it is in the report
+  2  the command line, a scenario or a file is no good; nothing was run
+  3  something was cut short before it could be answered
+  Where several apply: 2, then 1, then 3.";
+
+/// Checks the retry protocol exhaustively, and says what holds, what does not, and why.
+///
+/// Without a command it checks the standard suite.
+#[derive(Debug, Parser)]
+#[command(name = "oncemore", version, args_conflicts_with_subcommands = true, after_help = EXIT_STATUS)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) check: CheckArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check the standard suite, or the scenarios named
+    #[command(after_help = EXIT_STATUS)]
+    Check(Box<CheckArgs>),
+    /// Run a trace again and see whether it says the same
+    #[command(after_help = EXIT_STATUS)]
+    Replay(ReplayArgs),
+    /// List the scenarios, or the properties, branches of rules or mutants
+    List(ListArgs),
+    /// Print a scenario as TOML, to start one of your own from
+    Show(ShowArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// Scenarios of the library by name, or files of your own (*.toml) [default: the standard suite]
+    #[arg(value_name = "SCENARIO|FILE.toml")]
+    pub(crate) scenarios: Vec<String>,
+    /// Ask only about this property, such as P1 or R3; may be given several times
+    #[arg(long = "property", value_name = "ID", value_parser = property)]
+    pub(crate) properties: Vec<Property>,
+    /// How to write the trace of a violated (or, with --property, reached) property
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(crate) trace: TraceFormat,
+    /// Write that trace to a file [default: standard output, unless it is text, which is part of the report]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace_out: Option<PathBuf>,
+    /// Write the counts found to model/expected/counts.json, instead of comparing with them
+    #[arg(long)]
+    pub(crate) bless: bool,
+    #[command(flatten)]
+    pub(crate) explore: ExploreArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// How far to explore; the same for all commands that do.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct ExploreArgs {
+    /// How many threads explore [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Cut a scenario short after so many states (300000, 300k, 20M)
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub(crate) max_states: Option<u64>,
+    /// Cut a scenario short after so many steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_depth: Option<u32>,
+    /// Cut everything short after so long (90, 90s, 5m)
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Cut a scenario short rather than allocate more than this (500M, 4G, 4GiB)
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
+    /// Look for cycles (L1) in scenarios of the library up to so many states; in your own it is always done
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "300k")]
+    pub(crate) max_cycle_states: u64,
+}
+
+/// How to report; the same for all commands.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ReportArgs {
+    /// Write the result to a file as JSON (docs/json.md); `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: Color,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// A trace that `--trace json` wrote
+    #[arg(value_name = "TRACE.json")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// What to list
+    #[arg(value_enum, default_value_t)]
+    pub(crate) what: Listing,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// The scenario's name
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TraceFormat {
+    /// One event a line, with its rules
+    #[default]
+    Text,
+    /// For `oncemore replay`
+    Json,
+    /// The Informal Trace Format of Apalache and Quint
+    Itf,
+    /// A sequence diagram
+    Mermaid,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Listing {
+    /// What comes with Oncemore
+    #[default]
+    Scenarios,
+    /// What is promised
+    Properties,
+    /// What the rules can decide
+    Branches,
+    /// The rules, each broken on purpose
+    Mutants,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ExploreArgs {
+    /// How many threads explore.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        self.threads.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
+}
+
+impl Color {
+    /// From now on what is written heeds it.
+    pub(crate) fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+fn property(text: &str) -> Result<Property, String> {
+    let asked = || Property::ALL.iter().filter(|&&property| property != Property::R6);
+    asked().copied().find(|property| property.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+        let names: Vec<_> = asked().map(|property| property.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

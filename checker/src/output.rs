@@ -1,0 +1,100 @@
+//! The one way in which the command says something.
+//!
+//! Reports go to standard output; what went wrong, and how things go meanwhile, to standard error. Where a trace or JSON was
+//! asked for on standard output, the report gives way and goes to standard error too, so that what is piped on is only what
+//! was asked for.
+
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+
+use crate::interrupt;
+
+/// Bold, for what a reader looks for first.
+pub(crate) const STRONG: Style = Style::new().bold();
+/// Dim, for what may be skipped.
+pub(crate) const WEAK: Style = Style::new().dimmed();
+/// As it should be.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Not as it should be.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// Not known.
+pub(crate) const OPEN: Style = AnsiColor::Yellow.on_default();
+
+/// A text in a style. Where styles are not wanted, they are left out on the way.
+pub(crate) fn styled(style: Style, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
+}
+
+/// Where the report goes.
+#[derive(Debug)]
+pub(crate) struct Output {
+    report: Report,
+    trouble: Option<io::Error>,
+}
+
+#[derive(Debug)]
+enum Report {
+    Stdout(AutoStream<io::Stdout>),
+    Stderr(AutoStream<io::Stderr>),
+}
+
+impl Output {
+    /// The report goes to standard output, unless something else was asked for there.
+    pub(crate) fn new(is_stdout_taken: bool) -> Self {
+        let report =
+            if is_stdout_taken { Report::Stderr(anstream::stderr()) } else { Report::Stdout(anstream::stdout()) };
+        Self { report, trouble: None }
+    }
+
+    /// Adds to the report. If nobody reads it any more, the search ends.
+    pub(crate) fn print(&mut self, text: &str) {
+        let written = match &mut self.report {
+            Report::Stdout(stream) => write_all(stream, text),
+            Report::Stderr(stream) => write_all(stream, text),
+        };
+        self.note(written);
+    }
+
+    /// Writes data, not a report, to standard output.
+    pub(crate) fn data(&mut self, bytes: &[u8]) {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        self.note(written);
+    }
+
+    /// What kept the report from being written, if it was not just that its reader went away.
+    pub(crate) fn trouble(&self) -> Option<&io::Error> {
+        self.trouble.as_ref()
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        interrupt::stop();
+        if error.kind() != ErrorKind::BrokenPipe {
+            self.trouble.get_or_insert(error);
+        }
+    }
+}
+
+/// Says on standard error what is wrong, one line for each of `problems`.
+pub(crate) fn complain<T: std::fmt::Display>(problems: impl IntoIterator<Item = T>) {
+    let mut text = String::new();
+    for problem in problems {
+        let _ = writeln!(text, "{BAD}error{BAD:#}: {problem}");
+    }
+    say(&text);
+}
+
+/// Says something on standard error that is no error.
+pub(crate) fn say(text: &str) {
+    // Nothing is left to which one could say that this did not work.
+    let _ = write_all(&mut anstream::stderr(), text);
+}
+
+fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
+}

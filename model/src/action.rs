@@ -115,6 +115,8 @@ pub enum Action {
     Crash {
         /// The caller.
         caller: u8,
+        /// Planted: its next life has the same id.
+        reuse: bool,
     },
     /// Fault: user code drops the call's future.
     GiveUp {

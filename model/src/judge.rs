@@ -40,6 +40,12 @@ pub use self::trace_file::{ReplayError, TraceFile};
 
 /// A system whose runs can be told, written down and run again.
 pub trait Subject: System<Action: Serialize + DeserializeOwned> {
+    /// The state that an action leads to, as a run is told: like [`System::next`], but with what happened before still in it,
+    /// where that lets go of it.
+    fn next_told(&self, before: &Self::State, action: &Self::Action, fired: &mut Tags) -> Option<Self::State> {
+        self.next(before, action, fired)
+    }
+
     /// What happens when `action` leads from `before` to `after` and fires these tags.
     fn tell(&self, before: &Self::State, action: &Self::Action, after: &Self::State, fired: Tags) -> Event;
 

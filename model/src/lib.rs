@@ -3,6 +3,7 @@
 pub mod action;
 pub mod explore;
 pub mod judge;
+pub mod matrix;
 pub mod model;
 pub mod mutant;
 pub mod narrate;

@@ -230,7 +230,7 @@ impl<S: ClaimStore> Model<S> {
             Action::Restart { object } => self.restart(world, object, notes),
             Action::Drain { object } => self.drain(world, object, notes),
             Action::Seize { object } => self.seize(world, object, notes),
-            Action::Crash { caller } => self.crash(world, caller),
+            Action::Crash { caller, reuse } => self.crash(world, caller, reuse),
             Action::GiveUp { call } => self.give_up(world, call, notes),
             Action::Abort { call } => self.abort(world, call, notes),
             Action::Forget { object } => self.forget(world, object),

@@ -87,7 +87,9 @@ impl<S: ClaimStore> Model<S> {
         let role = calls.first().map(|call| self.script.call(*call).role);
         match role {
             Some(Role::Inner { outer, run, .. }) => format!("{}, run {}", self.call_name(outer), run + 1),
-            Some(Role::Plain | Role::Later(_) | Role::Pipelined(_)) | None => char::from(b'A' + caller % 26).to_string(),
+            Some(Role::Plain | Role::Later(_) | Role::Pipelined(_)) | None => {
+                char::from(b'A' + caller % 26).to_string()
+            }
         }
     }
 
@@ -136,9 +138,11 @@ impl<S: ClaimStore> Model<S> {
                 let text = if began { self.begins(after, call, send) } else { "wakes from its backoff".to_owned() };
                 (self.caller_of(call), text, send != Send::Sent)
             }
-            Action::Cutoff { call } => {
-                (self.caller_of(call), format!("the cutoff falls on attempt {}", before.call(call).ledger.attempts), false)
-            }
+            Action::Cutoff { call } => (
+                self.caller_of(call),
+                format!("the cutoff falls on attempt {}", before.call(call).ledger.attempts),
+                false,
+            ),
             Action::SeeDrop { call, .. } => {
                 (self.caller_of(call), format!("sees the connection of {} drop", self.call_name(call)), false)
             }
@@ -147,19 +151,26 @@ impl<S: ClaimStore> Model<S> {
             }
             Action::Abort { call } => (self.caller_of(call), format!("aborts {}", self.call_name(call)), true),
             Action::Receive { packet, .. } => (self.caller_of(packet.call), self.receives(before, packet), false),
-            Action::Crash { caller } => (self.caller_name(caller), "dies; its next life begins".to_owned(), true),
+            Action::Crash { caller, reuse } => {
+                let life = if reuse { "its next life has the same id (planted)" } else { "its next life begins" };
+                (self.caller_name(caller), format!("dies; {life}"), true)
+            }
             Action::Deliver { packet, full } => self.arrives(before, after, packet, full),
             Action::Start { at } => (self.incarnation(before, at), self.takes(before, after, at), false),
-            Action::Stored { at, run } => {
-                (self.incarnation(before, at), format!("storage answers for the claim of {}", self.attempt_name(run)), false)
-            }
+            Action::Stored { at, run } => (
+                self.incarnation(before, at),
+                format!("storage answers for the claim of {}", self.attempt_name(run)),
+                false,
+            ),
             Action::Finish { at, run, throws } => {
                 let how = if throws { "throws an error dressed as retryable" } else { "ends" };
                 (self.incarnation(before, at), format!("{} {how}", self.attempt_name(run)), throws)
             }
-            Action::Confirm { at, run } => {
-                (self.incarnation(before, at), format!("storage answers for the epoch; {} is answered", self.attempt_name(run)), false)
-            }
+            Action::Confirm { at, run } => (
+                self.incarnation(before, at),
+                format!("storage answers for the epoch; {} is answered", self.attempt_name(run)),
+                false,
+            ),
             Action::Succeed { object } => (self.object_name(object), "the successor starts".to_owned(), false),
             Action::Advance => (world(), self.time_passes(before), false),
             Action::Lose { packet } => {
@@ -169,14 +180,18 @@ impl<S: ClaimStore> Model<S> {
             Action::Cut { call } => {
                 (world(), format!("the connection of {} drops; what was sent goes on", self.call_name(call)), true)
             }
-            Action::Duplicate { packet } => (world(), format!("the network repeats {}", self.attempt_name(packet)), true),
+            Action::Duplicate { packet } => {
+                (world(), format!("the network repeats {}", self.attempt_name(packet)), true)
+            }
             Action::Restart { object } => {
                 (self.object_name(object), "restarts: a new incarnation begins, memory is lost".to_owned(), true)
             }
             Action::Drain { object } => (self.object_name(object), "is told to move: it drains".to_owned(), true),
-            Action::Seize { object } => {
-                (self.object_name(object), "moves: a successor starts, and the predecessor does not know".to_owned(), true)
-            }
+            Action::Seize { object } => (
+                self.object_name(object),
+                "moves: a successor starts, and the predecessor does not know".to_owned(),
+                true,
+            ),
             Action::Forget { object } => (self.object_name(object), "forgets its claims (planted)".to_owned(), true),
         }
     }
@@ -229,7 +244,9 @@ impl<S: ClaimStore> Model<S> {
         let answer = after.packet(taken.answered()).map(|packet| packet.load);
         match answer {
             _ if is.gate.runs().iter().any(|run| run.request.ticket.id == taken) => format!("lets {attempt} in"),
-            Some(Load::Answer { body: Body::Refused(refusal), .. }) => format!("refuses {attempt}: {}", refused(refusal)),
+            Some(Load::Answer { body: Body::Refused(refusal), .. }) => {
+                format!("refuses {attempt}: {}", refused(refusal))
+            }
             Some(Load::Answer { .. }) => format!("answers {attempt} from its record"),
             Some(Load::Request { .. }) | None => format!("refuses {attempt}, which nobody waits for"),
         }

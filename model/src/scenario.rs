@@ -171,6 +171,8 @@ pub struct Faults {
     pub give_up: u8,
     /// The caller aborts a call with a reason (C7).
     pub abort: u8,
+    /// Planted: a caller that dies has a next life with the same id.
+    pub reuse: u8,
     /// Planted: the object forgets its claims without a word.
     pub forget: u8,
     /// A budget of its own: connecting fails, which only uses up an attempt.
@@ -182,7 +184,7 @@ pub struct Faults {
 impl Faults {
     /// The budget of each fault under its name, in the order of the fields.
     #[must_use]
-    pub const fn budgets(&self) -> [(&'static str, u8); 15] {
+    pub const fn budgets(&self) -> [(&'static str, u8); 16] {
         [
             ("lose_request", self.lose_request),
             ("lose_reply", self.lose_reply),
@@ -196,6 +198,7 @@ impl Faults {
             ("crash", self.crash),
             ("give_up", self.give_up),
             ("abort", self.abort),
+            ("reuse", self.reuse),
             ("forget", self.forget),
             ("unreachable", self.unreachable),
             ("duplicate", self.duplicate),

@@ -129,7 +129,8 @@ impl<S: ClaimStore> Model<S> {
                 Connection::Dropped => "dropped",
             }
             .to_owned(),
-            identity: identity.map(|identity| identity_name(&self.caller_name(plan.caller), identity.number.0, identity.born)),
+            identity: identity
+                .map(|identity| identity_name(&self.caller_name(plan.caller), identity.number.0, identity.born)),
             cutoff_ms: state.cutoff_ms,
             starts: state.ledger.starts,
             effects: state.ledger.effects,

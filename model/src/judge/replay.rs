@@ -75,12 +75,12 @@ pub enum Divergence {
 /// The first [`Divergence`].
 pub fn replay<S: Subject>(subject: &S, question: &Question, run: &Run) -> Result<(), Divergence> {
     let begin = subject.initial().into_iter().find(|state| fingerprint(state) == run.initial);
-    let mut taken =
-        Taken { states: vec![begin.ok_or(Divergence::NoSuchBeginning)?], actions: Vec::new(), fired: Tags::EMPTY };
+    let begin = begin.ok_or(Divergence::NoSuchBeginning)?;
+    let mut taken = Taken { told: begin.clone(), states: vec![begin], actions: Vec::new(), fired: Tags::EMPTY };
     for (index, step) in run.steps.iter().enumerate() {
         taken.take(subject, index + 1, step)?;
     }
-    let now = subject.account(taken.last());
+    let now = subject.account(&taken.told);
     if now != run.account {
         return Err(Divergence::EndsOtherwise { recorded: run.account.clone(), now });
     }
@@ -94,6 +94,8 @@ pub fn replay<S: Subject>(subject: &S, question: &Question, run: &Run) -> Result
 /// The part of a run that has been taken again.
 struct Taken<S: Subject> {
     states: Vec<S::State>,
+    /// The last of them as it is told.
+    told: S::State,
     actions: Vec<S::Action>,
     /// What the last step fired.
     fired: Tags,
@@ -110,11 +112,12 @@ impl<S: Subject> Taken<S> {
         if fingerprint(&next.state) != recorded.leads_to {
             return Err(Divergence::LeadsElsewhere { step, recorded: text() });
         }
-        let event = tell(subject, before, &action, &next.state);
+        let (event, told) = tell(subject, &self.told, &action, &next.state);
         if event != recorded.event {
             let (recorded, now) = (in_full(&recorded.event), in_full(&event));
             return Err(Divergence::ToldOtherwise { step, recorded, now });
         }
+        self.told = told;
         self.states.push(next.state);
         self.actions.push(action);
         self.fired = fired;

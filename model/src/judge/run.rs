@@ -90,17 +90,14 @@ impl Run {
             account: Vec::new(),
             states: vec![subject.show(initial)],
         };
-        let mut before = initial;
+        let mut told = initial.clone();
         for Step { action, state } in steps {
-            run.steps.push(RunStep {
-                action: value(action),
-                leads_to: fingerprint(state),
-                event: tell(subject, before, action, state),
-            });
-            run.states.push(subject.show(state));
-            before = state;
+            let (event, after) = tell(subject, &told, action, state);
+            run.steps.push(RunStep { action: value(action), leads_to: fingerprint(state), event });
+            run.states.push(subject.show(&after));
+            told = after;
         }
-        run.account = subject.account(before);
+        run.account = subject.account(&told);
         run
     }
 
@@ -110,12 +107,17 @@ impl Run {
     }
 }
 
-/// One step in words.
-pub(super) fn tell<S: Subject>(subject: &S, before: &S::State, action: &S::Action, after: &S::State) -> Event {
+/// One step in words, and the state that it leads to as it is told; `reached` is what engines make of that state.
+pub(super) fn tell<S: Subject>(
+    subject: &S,
+    told: &S::State,
+    action: &S::Action,
+    reached: &S::State,
+) -> (Event, S::State) {
     let mut fired = Tags::EMPTY;
-    // The state is known; only the tags are wanted.
-    let _ = subject.next(before, action, &mut fired);
-    subject.tell(before, action, after, fired)
+    // A subject that cannot tell more than engines know tells that.
+    let after = subject.next_told(told, action, &mut fired).unwrap_or_else(|| reached.clone());
+    (subject.tell(told, action, &after, fired), after)
 }
 
 /// The 64 bits by which the engines know a state, as 16 hexadecimal digits.

@@ -13,6 +13,10 @@ impl<S: ClaimStore + Send + Sync> Subject for Model<S>
 where
     S::Plan: Send + Sync,
 {
+    fn next_told(&self, before: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
+        self.tell_next(before, action, fired)
+    }
+
     fn tell(&self, before: &World<S>, action: &Action, after: &World<S>, fired: Tags) -> Event {
         self.narrate(before, action, after, fired)
     }

@@ -26,8 +26,10 @@ impl<S: ClaimStore> Model<S> {
             let at_work = |call: &&u8| world.call(**call).ledger.outcome == Outcome::Pending;
             let plan = &self.script.callers[usize::from(caller)];
             let inner = plan.calls.iter().any(|call| matches!(self.script.call(*call).role, Role::Inner { .. }));
-            if world.budget.allows(Fault::Crash) && !inner && plan.calls.iter().any(|call| at_work(&call)) {
-                actions.push(Action::Crash { caller });
+            if !inner && plan.calls.iter().any(|call| at_work(&call)) {
+                let ways = [(Fault::Crash, false), (Fault::Reuse, true)];
+                let ways = ways.into_iter().filter(|(fault, _)| world.budget.allows(*fault));
+                actions.extend(ways.map(|(_, reuse)| Action::Crash { caller, reuse }));
             }
         }
         if self.next_instant(world).is_some() {

@@ -43,8 +43,8 @@ impl<S: ClaimStore> Model<S> {
     }
 
     /// A caller dies; its next life makes the calls that have not begun.
-    pub(super) fn crash(&self, world: &mut World<S>, caller: u8) -> Option<()> {
-        world.budget.spend(Fault::Crash);
+    pub(super) fn crash(&self, world: &mut World<S>, caller: u8, reuse: bool) -> Option<()> {
+        world.budget.spend(if reuse { Fault::Reuse } else { Fault::Crash });
         for call in self.script.callers[usize::from(caller)].calls.clone() {
             if world.call(call).ledger.outcome == Outcome::Pending {
                 self.hang_up(world, call);
@@ -58,7 +58,8 @@ impl<S: ClaimStore> Model<S> {
         let life = world.caller(caller).life + 1;
         let before = world.caller(caller).lanes.iter().flatten().next().map(oncemore_protocol::lane::Lane::caller);
         let random = Script::<S>::caller_id(caller, life);
-        let id: CallerId = self.script.terms.rules.next_life(random, before.unwrap_or(random));
+        let before = before.unwrap_or(random);
+        let id: CallerId = if reuse { before } else { self.script.terms.rules.next_life(random, before) };
         world.caller_mut(caller).life = life;
         self.begin_life(world, caller, id);
         Some(())
@@ -80,8 +81,8 @@ impl<S: ClaimStore> Model<S> {
     /// Time passes, to the next instant at which anything changes.
     pub(super) fn advance(&self, world: &mut World<S>) -> Option<()> {
         let elapsed = self.next_instant(world)?;
-        world.rebase(&self.script, elapsed);
         if self.script.lifetime.is_some() {
+            // What could still have arrived at this instant no longer can.
             let expired: Vec<PacketId> = world
                 .net
                 .iter()
@@ -93,6 +94,7 @@ impl<S: ClaimStore> Model<S> {
                 world.drop_connection(id);
             }
         }
+        world.rebase(&self.script, elapsed);
         Some(())
     }
 

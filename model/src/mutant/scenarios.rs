@@ -26,6 +26,7 @@ const NONE: Faults = Faults {
     crash: 0,
     give_up: 0,
     abort: 0,
+    reuse: 0,
     forget: 0,
     unreachable: 0,
     duplicate: 0,

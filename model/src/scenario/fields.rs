@@ -311,6 +311,10 @@ pub const FIELDS: &[FieldInfo] = &[
     fault("crash", "A caller dies; its next life, with another id, goes on with the calls that have not begun."),
     fault("give_up", "A caller drops a call's future (C7)."),
     fault("abort", "A caller aborts a call with a reason (C7)."),
+    fault(
+        "reuse",
+        "Planted: a caller that dies begins its next life under the same id. It is a `crash` too. No rule allows it (G10).",
+    ),
     fault("forget", "Planted: an object forgets its claims without a word. No rule allows it."),
     fault("unreachable", "Apart from `max`: resolving or connecting fails, which only uses up an attempt."),
     fault(

@@ -95,6 +95,7 @@ const FILES: &[(&str, &str)] = files![
     "full-and-open",
     "settled-out-of-order",
     "forgetful",
+    "id-reused",
     "two-callers",
     "history",
     "caller-crash",

@@ -15,6 +15,7 @@ pub(crate) enum Fault {
     Crash,
     GiveUp,
     Abort,
+    Reuse,
     Forget,
     /// Outside the common budget: it only uses up an attempt.
     Unreachable,
@@ -22,7 +23,7 @@ pub(crate) enum Fault {
     Duplicate,
 }
 
-const KINDS: usize = 15;
+const KINDS: usize = 16;
 const COMMON: usize = Fault::Unreachable as usize;
 
 /// How many faults may still strike.
@@ -47,6 +48,7 @@ impl Budget {
             faults.crash,
             faults.give_up,
             faults.abort,
+            faults.reuse,
             faults.forget,
             faults.unreachable,
             faults.duplicate,

@@ -14,7 +14,8 @@
 //!   nothing is under way either, nothing happens at all.
 //! * **Claims that nobody can ask for.** Identities are unique (G10, I1), so a claim whose identity no request under way,
 //!   waiting or running carries, and no unsettled call will send again, is never asked for. It still takes room, so it is
-//!   kept where the store is bounded (P15); and where a rule is broken on purpose, since the rule may be this very one.
+//!   kept where the store is bounded (P15); and where a rule is broken on purpose, or an id is reused, since then identities
+//!   need not be unique.
 
 use oncemore_protocol::failure::{Delivery, Kind};
 use oncemore_protocol::few::Few;
@@ -97,7 +98,7 @@ impl<S: ClaimStore> World<S> {
                 let_go_of_story(&mut state.ledger, plan, script);
             }
         }
-        if S::capacity(&script.gate.store) == UNBOUNDED && script.terms.rules.0.is_none() {
+        if S::capacity(&script.gate.store) == UNBOUNDED && script.ids_unique {
             self.let_go_of_claims(script);
         }
     }
@@ -161,12 +162,13 @@ impl<S: ClaimStore> World<S> {
 }
 
 /// The faults that only strike callers, their attempts and their connections.
-const STRIKE_CALLERS: [Fault; 8] = [
+const STRIKE_CALLERS: [Fault; 9] = [
     Fault::LoseRequest,
     Fault::LoseReply,
     Fault::Cut,
     Fault::Stale,
     Fault::Crash,
+    Fault::Reuse,
     Fault::GiveUp,
     Fault::Abort,
     Fault::Unreachable,

@@ -245,9 +245,9 @@ fn worlds() -> impl Strategy<Value = WorldSettings> {
 }
 
 fn faults() -> impl Strategy<Value = Faults> {
-    (option::of(1..=9u8), prop::array::uniform15(0..=9u8)).prop_map(|(max, budgets)| {
+    (option::of(1..=9u8), prop::array::uniform16(0..=9u8)).prop_map(|(max, budgets)| {
         let [lose_request, lose_reply, cut, restart, drain, seize, stale, overload, throw, crash, rest @ ..] = budgets;
-        let [give_up, abort, forget, unreachable, duplicate] = rest;
+        let [give_up, abort, reuse, forget, unreachable, duplicate] = rest;
         Faults {
             max,
             lose_request,
@@ -262,6 +262,7 @@ fn faults() -> impl Strategy<Value = Faults> {
             crash,
             give_up,
             abort,
+            reuse,
             forget,
             unreachable,
             duplicate,

@@ -124,7 +124,8 @@ mod tests {
         let old = object.incarnation();
         let new = object.take_over(Spec, 'a');
         assert!(new > old);
-        assert!(!object.holds(Spec, old).0 && object.holds(Spec, new).0);
+        assert_eq!(object.holds(Spec, old), (false, Branch::WriteFenced.into()));
+        assert_eq!(object.holds(Spec, new), (true, Fired::NONE));
         assert_eq!(object.next_epoch(Spec, old), None);
         assert_eq!(object.next_epoch(Spec, new), Some(Incarnation(3)));
     }

@@ -25,6 +25,7 @@ use core::fmt;
 
 /// Whether a duplicate run is harmless, as the function's author declared (M1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mark {
     /// It was passed to `retryable()`: G3 and G4 let a duplicate in.
     Marked,

@@ -110,6 +110,7 @@ impl Doubt {
 
 /// The start of an incarnation or of a claim epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Birth {
     /// Its number.
     pub incarnation: Incarnation,

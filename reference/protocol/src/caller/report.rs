@@ -2,6 +2,7 @@ use core::time::Duration;
 
 /// How a call that retried at least once ended (C10). Metrics are named after these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Ending {
     /// A retry was answered.
     Recovered,
@@ -19,6 +20,7 @@ pub enum Ending {
 
 /// What there is to observe of a call that retried at least once (C10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// Attempts begun, the first included.
     pub attempts: u8,

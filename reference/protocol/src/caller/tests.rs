@@ -584,6 +584,37 @@ fn another_lane_calls_nothing_settled_of_an_identity_that_is_not_its_own() {
     assert!(sent.header.unsettled.has(sent.header.identity.unwrap().number, busy));
 }
 
+// ---- Case 25 ----
+
+/// Public case 25: a stub was bound to an object that died. A call through it may fail; the next one finds the successor.
+#[test]
+fn case_25() {
+    for retries_max in [0, 4] {
+        let mut object = crate::directory::Ownership::first('a');
+        let mut route = crate::route::Route::new();
+        route.found(object.incarnation());
+        let old = object.incarnation();
+        object.take_over(Spec, 'b');
+        let mut driver = Driver::eligible(retries(retries_max));
+        let last = loop {
+            let address = route.address().unwrap_or(object.incarnation());
+            route.found(address);
+            driver.call.resolved(&driver.terms, &mut driver.lane, address, WallTime::default()).unwrap();
+            let input = if address == old { Input::Failed(Failure::dropped(1)) } else { Input::Answered };
+            if let Input::Failed(_) = input {
+                assert_eq!(route.lost(Spec, false), Branch::RouteRenewed.into());
+            }
+            if let Next::Settle(_) = driver.handle(input).next {
+                break address;
+            }
+            driver.wakes();
+        };
+        // With retries the call itself recovers, without them it fails; either way the stub has let go of the old host.
+        assert_eq!(last == old, retries_max == 0);
+        assert_ne!(route.address(), Some(old));
+    }
+}
+
 // ---- Case 27 ----
 
 /// Public case 27: the object is down for the first `down` sends; how many are made, and what they cost.

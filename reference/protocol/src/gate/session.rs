@@ -5,10 +5,12 @@ use crate::rules::Rules;
 
 /// Several calls over one connection to the object; the driver's number, unique at one gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SessionId(pub u32);
 
 /// What a session's first call was let in as (G8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Session {
     /// As unmarked: it cannot be a duplicate, so anything may follow.
     #[default]

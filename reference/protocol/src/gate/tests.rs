@@ -251,6 +251,27 @@ fn a_run_that_did_not_end_is_not_on_record() {
     assert_eq!(object.refused(retry(0, 2)), (Refusal::Claimed, Branch::RejectedClaimed.into()));
 }
 
+// ---- G10 ----
+
+/// Public case 21: real calls that are swallowed because their identities are missing or not unique.
+#[test]
+fn case_21() {
+    for design in Design::ALL {
+        let mut object = Object::of(design);
+        // A missing identity is not an identity.
+        for _ in 0..2 {
+            object.runs(Request::default());
+        }
+        // The same numbers of different callers, and of one caller's different lives.
+        let (before, after) = (CallerId::from_bits(1), CallerId::from_bits(2));
+        for caller in [before, Spec.next_life(after, before)] {
+            let mut request = first(0);
+            request.header.identity = Some(Identity { caller, ..identity(0) });
+            object.runs(request);
+        }
+    }
+}
+
 // ---- Retention and the bound, as the gate tells of them ----
 
 #[test]

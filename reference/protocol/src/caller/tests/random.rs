@@ -123,8 +123,8 @@ impl Account {
     fn counts_for(&self, call: &Call<u32>, terms: &Terms, now: Time, op: Op) -> Option<Delivery> {
         let late = call.ordinal().0 > 1 && now > call.cutoff();
         match op {
-            Op::Failed { .. } if late && call.attempting() => Some(Delivery::Unknown),
-            Op::Answered | Op::Refused(_) if late && self.sent => Some(Delivery::Unknown),
+            // Whatever it is: the cutoff came before it.
+            Op::Failed { .. } | Op::Answered | Op::Refused(_) if late && call.attempting() => Some(Delivery::Unknown),
             Op::Failed { delivery, remote, .. } if call.attempting() => {
                 Some(if remote { Delivery::Delivered } else { delivery })
             }

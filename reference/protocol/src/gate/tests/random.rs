@@ -85,15 +85,13 @@ fn check(object: &Object) -> Result<(), TestCaseError> {
     prop_assert!(gate.queue().len() <= object.terms.queue_max, "G11");
     prop_assert!(gate.store().len() <= Claims::capacity(&object.terms.store), "P15");
     prop_assert!(!gate.draining() || gate.queue().is_empty(), "G2");
-    if object.terms.store.fenced {
-        for run in gate.runs() {
+    if object.terms.store.fenced && object.terms.store.design != Design::None {
+        let marked =
+            || gate.runs().iter().filter(|run| run.request.mark == Mark::Marked && run.stage != Stage::Confirming);
+        for run in marked() {
             let identity = run.request.header.identity;
-            let marked = run.request.mark == Mark::Marked && identity.is_some();
-            let same = gate
-                .runs()
-                .iter()
-                .filter(|other| other.request.header.identity == identity && other.stage != Stage::Confirming);
-            prop_assert!(!marked || object.terms.store.design == Design::None || same.count() <= 1, "fenced");
+            let same = marked().filter(|other| other.request.header.identity == identity).count();
+            prop_assert!(identity.is_none() || same == 1, "fenced");
         }
     }
     Ok(())

@@ -84,6 +84,17 @@ fn recalls_stay_quick_in_a_large_store() {
 }
 
 #[test]
+fn a_claim_remembers_the_highest_ordinal_let_in() {
+    let plan = Plan { fenced: false, ..Plan::default() };
+    let mut store = empty(&plan);
+    for ordinal in [3, 1] {
+        store.record(&plan, Spec, &ask(1, 0, ordinal), Time::ORIGIN);
+    }
+    let recall = store.recall(&plan, Spec, &ask(1, 0, 2), Time::ORIGIN).0;
+    assert_eq!(recall, Recall::Claimed { highest: Ordinal(3) });
+}
+
+#[test]
 fn an_epoch_erases_what_the_store_had_forgotten_in_memory() {
     let plan = Plan { design: Design::Durable, capacity: 3, ..Plan::default() };
     let mut store = empty(&plan);

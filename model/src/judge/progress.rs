@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Answer, Ask, Finding, JudgeError, JudgeOptions, Phase, Question, Run, Subject};
 use crate::explore::liveness::{LassoOf, ProgressCheck, check_progress};
-use crate::explore::{Counts, Coverage, CutReason, Exploration, TraceOf};
+use crate::explore::{Counts, Coverage, Exploration, TraceOf};
 
 /// How the search for runs that go round for ever went.
 #[derive(Clone, Copy, Debug)]
@@ -73,45 +73,28 @@ pub(super) fn find<S: Subject>(
         let shortest = cycles.min_by_key(|(_, lasso)| lasso.stem.steps.len() + lasso.cycle.len());
         shortest.map(|(goal, lasso): (u32, &LassoOf<S>)| Run::circling(subject, lasso, goal))
     });
-    let reservation = reservation(exploration, check.map(|check| check.coverage), &question);
-    let answer = match (&run, &reservation) {
-        (Some(_), _) => Answer::Violated,
-        (None, Some(_)) => Answer::Inconclusive,
-        (None, None) => Answer::Holds,
+    let cycles = check.map(|check| check.coverage);
+    let is_all_seen = exploration.coverage == Coverage::Exhausted && cycles == Some(Coverage::Exhausted);
+    let answer = match &run {
+        Some(_) => Answer::Violated,
+        None if is_all_seen => Answer::Holds,
+        None => Answer::Inconclusive,
     };
-    let reservation = reservation.filter(|_| run.is_none());
-    // What nobody set out to answer is not missing.
-    let expected =
-        question.expected.filter(|_| answer != Answer::Inconclusive || check.is_some() || is_cut(exploration));
-    Finding { question: Question { expected, ..question }, answer, run, reservation }
-}
-
-fn is_cut<S: Subject>(exploration: &Exploration<S>) -> bool {
-    exploration.coverage != Coverage::Exhausted
-}
-
-/// What was not looked at.
-fn reservation<S: Subject>(
-    exploration: &Exploration<S>,
-    cycles: Option<Coverage>,
-    question: &Question,
-) -> Option<String> {
-    match (exploration.coverage, cycles) {
-        (Coverage::Exhausted, Some(Coverage::Exhausted)) => None,
-        (Coverage::Exhausted, Some(Coverage::Cut(reason))) => {
-            Some(format!("no run gets stuck; the search for cycles was cut: {reason}"))
-        }
-        (Coverage::Exhausted, None) => {
-            let bound = match question.ask {
-                Ask::Progress { cycle_states_max } => format!(" in more than {cycle_states_max} states"),
-                Ask::Safety { .. } | Ask::Reach { .. } => String::new(),
-            };
-            Some(format!("no run gets stuck; cycles were not looked for{bound}"))
-        }
-        (Coverage::Cut(reason), _) => Some(cut_text(reason)),
+    if answer != Answer::Inconclusive || exploration.coverage != Coverage::Exhausted {
+        return Finding { question, answer, run, reservation: None };
     }
+    let Some(Coverage::Cut(reason)) = cycles else {
+        // What nobody set out to answer is not missing.
+        let reservation = Some(format!("no run gets stuck; cycles were not looked for{}", beyond(question.ask)));
+        return Finding { question: Question { expected: None, ..question }, answer, run, reservation };
+    };
+    let reservation = Some(format!("no run gets stuck; the search for cycles was cut: {reason}"));
+    Finding { question, answer, run, reservation }
 }
 
-fn cut_text(reason: CutReason) -> String {
-    format!("not all runs were looked at: {reason}")
+fn beyond(ask: Ask) -> String {
+    match ask {
+        Ask::Progress { cycle_states_max } => format!(" in more than {cycle_states_max} states"),
+        Ask::Safety { .. } | Ask::Reach { .. } => String::new(),
+    }
 }

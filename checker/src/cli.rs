@@ -87,7 +87,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
     /// Look for cycles (L1) in scenarios of the library up to so many states; in your own it is always done
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "300k")]
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
     pub(crate) max_cycle_states: u64,
 }
 

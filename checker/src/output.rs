@@ -23,9 +23,14 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Not known.
 pub(crate) const OPEN: Style = AnsiColor::Yellow.on_default();
 
-/// A text in a style. Where styles are not wanted, they are left out on the way.
+/// A text in a style, line by line. Where styles are not wanted, they are left out on the way.
 pub(crate) fn styled(style: Style, text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
+    let mut all = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let _ = if line.is_empty() { write!(all, "{end}") } else { write!(all, "{style}{line}{style:#}{end}") };
+    }
+    all
 }
 
 /// Where the report goes.
@@ -79,11 +84,13 @@ impl Output {
     }
 }
 
-/// Says on standard error what is wrong, one line for each of `problems`.
+/// Says on standard error what is wrong; each line of each of `problems` is a complaint of its own.
 pub(crate) fn complain<T: std::fmt::Display>(problems: impl IntoIterator<Item = T>) {
     let mut text = String::new();
     for problem in problems {
-        let _ = writeln!(text, "{BAD}error{BAD:#}: {problem}");
+        for line in problem.to_string().lines() {
+            let _ = writeln!(text, "{BAD}error{BAD:#}: {line}");
+        }
     }
     say(&text);
 }

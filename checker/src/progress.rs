@@ -31,21 +31,14 @@ pub(crate) struct Progress {
 
 #[derive(Debug)]
 enum Line {
-    Changing(ProgressBar),
+    /// On a terminal; none while no search is under way.
+    Changing(Option<ProgressBar>),
     Plain,
 }
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        let line = if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::new_spinner();
-            bar.set_style(
-                ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            Line::Changing(bar)
-        } else {
-            Line::Plain
-        };
+        let line = if std::io::stderr().is_terminal() { Line::Changing(None) } else { Line::Plain };
         Self { line, place: String::new(), name: String::new(), next: Instant::now() }
     }
 
@@ -54,10 +47,11 @@ impl Progress {
         self.place = if all > 1 { format!("[{}/{all}] ", index + 1) } else { String::new() };
         name.clone_into(&mut self.name);
         self.next = Instant::now();
-        match &self.line {
+        match &mut self.line {
+            // The line of a search that takes no time would only flicker.
             Line::Changing(bar) => {
-                bar.reset();
-                bar.set_message(format!("{}{name}", self.place));
+                *bar = None;
+                self.next += REDRAW;
             }
             Line::Plain => self.next += FIRST_LINE,
         }
@@ -70,11 +64,10 @@ impl Progress {
             return;
         }
         let text = format!("{}{}  {}", self.place, self.name, so_far(phase, status));
-        match &self.line {
+        match &mut self.line {
             Line::Changing(bar) => {
                 self.next = now + REDRAW;
-                bar.set_message(text);
-                bar.tick();
+                bar.get_or_insert_with(changing_line).set_message(text);
             }
             Line::Plain => {
                 self.next = now + NEXT_LINE;
@@ -85,11 +78,20 @@ impl Progress {
 
     /// The line goes away, so that the report can be written.
     pub(crate) fn end(&mut self) {
-        match &self.line {
-            Line::Changing(bar) => bar.finish_and_clear(),
+        match &mut self.line {
+            Line::Changing(bar) => {
+                if let Some(bar) = bar.take() {
+                    bar.finish_and_clear();
+                }
+            }
             Line::Plain => {}
         }
     }
+}
+
+fn changing_line() -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::new_spinner().with_style(style)
 }
 
 fn so_far(phase: Phase, status: &Status) -> String {

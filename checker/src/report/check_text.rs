@@ -14,7 +14,7 @@ use crate::output::{BAD, GOOD, OPEN, STRONG, WEAK, styled};
 use crate::units::{bytes, count, seconds};
 
 /// What stands before the lines below a row.
-const INDENT: &str = "     ";
+const INDENT: &str = "      ";
 
 /// The names of the columns.
 pub(crate) fn head(layout: Layout) -> String {
@@ -58,15 +58,15 @@ pub(crate) fn block(checked: &Checked, layout: Layout, with_traces: bool) -> Str
 /// A scenario that was not run, since the command was to end.
 pub(crate) fn not_run(name: &str, layout: Layout) -> String {
     let width = layout.name;
-    format!("{}  {name:width$}  {}\n", styled(OPEN, "cut"), styled(OPEN, "not run"))
+    format!("{}  {name:width$}  {}\n", styled(OPEN, "cut "), styled(OPEN, "not run"))
 }
 
 fn row(checked: &Checked, layout: Layout) -> String {
     let Checked { selected, judgement, .. } = checked;
     let mark = match checked.exit() {
-        Exit::AsExpected => styled(GOOD, "ok "),
-        Exit::Cut => styled(OPEN, "cut"),
-        Exit::NotAsExpected | Exit::Unusable => styled(BAD, "BAD"),
+        Exit::AsExpected => styled(GOOD, "ok  "),
+        Exit::Cut => styled(OPEN, "cut "),
+        Exit::NotAsExpected | Exit::Unusable => styled(BAD, "FAIL"),
     };
     let name = &selected.scenario.name;
     let padding = " ".repeat(layout.name.saturating_sub(name.chars().count()));

@@ -85,7 +85,7 @@ impl Totals<'_> {
         by_size.sort_by_key(|checked| std::cmp::Reverse(checked.judgement.counts.states));
         let name = layout.name;
         let head = format!(
-            "     {:name$}  {:>11}  {:>12}  {:>12}  {:>12}",
+            "      {:name$}  {:>11}  {:>12}  {:>12}  {:>12}",
             "the largest", "states", "unique/s", "generated/s", "bytes/state"
         );
         let mut text = format!("{}\n", styled(WEAK, &head));
@@ -95,7 +95,7 @@ impl Totals<'_> {
             let bytes = judgement.explore_peak_bytes.map(|bytes| metric(bytes as f64 / counts.states.max(1) as f64));
             let _ = writeln!(
                 text,
-                "     {:name$}  {:>11}  {:>12}  {:>12}  {:>12}",
+                "      {:name$}  {:>11}  {:>12}  {:>12}  {:>12}",
                 selected.scenario.name,
                 count(counts.states),
                 rate(counts.states),
@@ -116,7 +116,7 @@ impl Totals<'_> {
                 let head = format!("never taken, of {} branches of the rules: {count} (R6)\n", Branch::ALL.len());
                 let mut text = styled(BAD, &head);
                 for branch in untaken {
-                    let first = format!("     {:9}  {}: ", branch.rule(), branch.name());
+                    let first = format!("      {:9}  {}: ", branch.rule(), branch.name());
                     text.push_str(&hang(&first, branch.text(), layout.width));
                 }
                 text

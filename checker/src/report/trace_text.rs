@@ -9,7 +9,7 @@ use super::layout::{Layout, hang, wrap};
 use crate::output::{OPEN, STRONG, WEAK, styled};
 
 /// How far a trace is indented.
-const INDENT: &str = "     ";
+const INDENT: &str = "      ";
 
 /// The run of a finding, headed by what it shows.
 pub(crate) fn trace(finding: &Finding, run: &Run, layout: Layout) -> String {

@@ -1,0 +1,12 @@
+//! The command as its user meets it: the real binary, its words and its exit status.
+
+mod command {
+    mod bless;
+    mod exit_status;
+    mod interrupt;
+    mod json;
+    mod listing;
+    mod manners;
+    mod support;
+    mod traces;
+}

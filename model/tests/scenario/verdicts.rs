@@ -6,7 +6,7 @@ use oncemore_model::explore::{BreadthFirst, Coverage, Engine, Exploration, Limit
 use oncemore_model::model::Model;
 use oncemore_model::mutant::Broken;
 use oncemore_model::property::{Judged, Property};
-use oncemore_model::scenario::{Entry, Scenario, library};
+use oncemore_model::scenario::{Entry, Scenario, find, library};
 
 /// What is left of a larger scenario is for the `oncemore` command.
 const STATES_MAX: u64 = 30_000;
@@ -40,6 +40,29 @@ fn what_is_expected_is_found() {
 fn what_is_open_is_in_the_library() {
     for (name, why) in OPEN {
         assert!(library().iter().any(|Entry { scenario, .. }| scenario.name == name), "{name}: {why}");
+    }
+}
+
+/// Case 11: the table must not forget sooner than the last retry can have been judged.
+#[test]
+fn the_least_safe_window_is_cutoff_delivery_and_queueing_together() {
+    let case = &find("case_11").expect("it is in the library").scenario;
+    for (lifetime_ms, waiting_ms) in [(200, 100), (1, 1), (700, 40)] {
+        let mut scenario = case.clone();
+        scenario.world.lifetime_ms = Some(lifetime_ms);
+        scenario.world.waiting_ms = Some(waiting_ms);
+        // The case expects that P1 and P2 are violated, so a window is safe if that comes as a surprise.
+        let mut is_safe = |window_ms| {
+            scenario.store.window_ms = window_ms;
+            !surprises(&scenario).is_empty()
+        };
+        let (mut unsafe_ms, mut safe_ms) = (1_u32, 10_000_u32);
+        while safe_ms - unsafe_ms > 1 {
+            let middle = unsafe_ms.midpoint(safe_ms);
+            *if is_safe(middle) { &mut safe_ms } else { &mut unsafe_ms } = middle;
+        }
+        let sum = case.limits.timeout_ms + lifetime_ms + waiting_ms;
+        assert_eq!(safe_ms, sum, "delivery {lifetime_ms} ms, queueing {waiting_ms} ms");
     }
 }
 

@@ -234,7 +234,7 @@ impl fmt::Display for Lines<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, Complaint { at: Position { line, column }, about }) in self.complaints.iter().enumerate() {
             let newline = if index == 0 { "" } else { "\n" };
-            write!(f, "{newline}{}:{line}:{column}: {about}", self.file)?;
+            write!(f, "{newline}{}:{line}:{column}: {}", self.file, OneLine(about))?;
         }
         Ok(())
     }
@@ -245,9 +245,19 @@ struct Joined<'a>(&'a [Problem]);
 impl fmt::Display for Joined<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.0.iter().enumerate() {
-            write!(f, "{}{problem}", if index == 0 { "" } else { "\n" })?;
+            write!(f, "{}{}", if index == 0 { "" } else { "\n" }, OneLine(problem))?;
         }
         Ok(())
+    }
+}
+
+/// A message on one line, whatever it quotes.
+struct OneLine<T>(T);
+
+impl<T: fmt::Display> fmt::Display for OneLine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spaced = self.0.to_string().replace(|c: char| c.is_control(), " ");
+        f.write_str(&spaced)
     }
 }
 

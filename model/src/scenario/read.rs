@@ -79,14 +79,14 @@ fn text_of(bytes: &[u8]) -> Result<&str, Vec<Complaint>> {
 
 fn not_toml(text: &str, error: &toml::de::Error) -> Complaint {
     let at = Position::of(text, error.span().map_or(0, |span| span.start));
-    Complaint { at, about: Flaw::NotToml { message: one_line(error.message()) } }
+    Complaint { at, about: Flaw::NotToml { message: error.message().to_owned() } }
 }
 
 /// If the error is about a field's value, the field knows better than its type what it takes.
 fn wrong_form(document: &Document<'_>, error: &toml::de::Error) -> Complaint {
     let span = error.span().unwrap_or_default();
     let at = Position::of(document.text(), span.start);
-    let message = one_line(error.message());
+    let message = error.message().to_owned();
     let field = document.keys_to(&span).and_then(|keys| FieldInfo::at(&keys));
     let about = match (message.split_once(", expected "), field) {
         (Some((found, _)), Some(field)) => Flaw::Form { message: found.to_owned(), field: Some(field) },
@@ -102,9 +102,4 @@ fn located(document: &Document<'_>, ScenarioError(problems): ScenarioError) -> V
         .collect();
     complaints.sort_by_key(|complaint| (complaint.at.line, complaint.at.column));
     complaints
-}
-
-/// A message of one line, whatever is quoted in it.
-fn one_line(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -126,6 +126,14 @@ fn names_have_a_form_and_are_unique() {
 }
 
 #[test]
+fn a_complaint_keeps_to_one_line_whatever_it_quotes() {
+    let text = with("", "").replace("\"a\"", "\"a\\nb\"");
+    assert!(said(&text).starts_with("s.toml:5:1: caller 1, call 1: name is `a b`, but must be "));
+    let text = "name = \"s\"\n\"a\\nb\" = 1\n";
+    assert!(said(text).starts_with("s.toml:2:1: unknown field `a b`, expected "));
+}
+
+#[test]
 fn every_number_has_a_range() {
     let cases = [
         (

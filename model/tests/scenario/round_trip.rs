@@ -110,18 +110,19 @@ const WORDS: &[&str] = &[
 /// It is refused, and every complaint has a line that the text has.
 fn refused(bytes: &[u8]) -> Result<(), TestCaseError> {
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
-    match Scenario::from_bytes("s.toml", bytes) {
-        Err(ReadError::Text { complaints, .. }) => {
-            prop_assert!(!complaints.is_empty());
-            for complaint in complaints {
-                let said = complaint.about.to_string();
-                prop_assert!((1..=lines).contains(&complaint.at.line) && complaint.at.column >= 1, "{:?}", complaint);
-                prop_assert!(!said.is_empty() && !said.contains('\n'), "{:?}", said);
-            }
-            Ok(())
-        }
-        other => Err(TestCaseError::fail(format!("{other:?}"))),
+    let error = match Scenario::from_bytes("s.toml", bytes) {
+        Err(error) => error,
+        Ok(scenario) => return Err(TestCaseError::fail(format!("{scenario:?}"))),
+    };
+    let said = error.to_string();
+    let ReadError::Text { complaints, .. } = error else {
+        return Err(TestCaseError::fail(said));
+    };
+    prop_assert_eq!(said.split('\n').count(), complaints.len());
+    for complaint in &complaints {
+        prop_assert!((1..=lines).contains(&complaint.at.line) && complaint.at.column >= 1, "{:?}", complaint);
     }
+    Ok(())
 }
 
 fn scenarios() -> impl Strategy<Value = Scenario> {

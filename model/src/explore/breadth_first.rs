@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Instant;
 
 use self::findings::Findings;
-use self::frontier::{Entry, Frontier, Segments};
+use self::frontier::{Frontier, Segment, Segments, Work};
 use self::worker::{Harvest, Worker};
 use super::engine::{Counts, Engine, Exploration};
 use super::fingerprint::{Fingerprint, Fingerprinter};
@@ -68,6 +68,9 @@ struct Search<'a, S: System> {
     states: u64,
     generated: u64,
     frontier_peak: u64,
+    frontier_peak_bytes: u64,
+    /// Explored segments, to be filled again; no more than a chunk has.
+    spare: Vec<Segment<S::State>>,
     /// How many more states the next chunk must have room for.
     room_wanted: usize,
     /// What the levels before the current one showed, and then the current one.
@@ -88,7 +91,7 @@ impl<'a, S: System> Search<'a, S> {
             let fingerprint = fingerprinter.of(&state);
             if visited.insert_root(fingerprint) {
                 found.note_violation(system.violated(&state), fingerprint);
-                segments.push(Entry { fingerprint, state });
+                segments.add(system, fingerprint, &mut Some(state));
             }
         }
         let mut current = Frontier::default();
@@ -100,6 +103,8 @@ impl<'a, S: System> Search<'a, S> {
             visited,
             states: current.states(),
             frontier_peak: current.states(),
+            frontier_peak_bytes: current.bytes(),
+            spare: Vec::new(),
             current,
             next: Frontier::default(),
             depth: 0,
@@ -158,7 +163,7 @@ impl<'a, S: System> Search<'a, S> {
             &self.visited,
             self.stamp,
             self.found.known(),
-            self.current.take_chunk(CHUNK_SEGMENTS),
+            Work { unexplored: self.current.take_chunk(CHUNK_SEGMENTS), spare: std::mem::take(&mut self.spare) },
             self.visited.capacity() - self.states as usize,
         );
         let helpers = shared.segments().min(self.limits.threads.get()).saturating_sub(1);
@@ -170,12 +175,15 @@ impl<'a, S: System> Search<'a, S> {
             }
             harvests
         });
-        self.current.put_back(shared.into_unexplored());
+        let Work { unexplored, spare } = shared.into_rest();
+        self.current.put_back(unexplored);
+        self.spare = spare;
         self.room_wanted = 0;
         for harvest in harvests {
             self.gather(harvest);
         }
         self.frontier_peak = self.frontier_peak.max(self.current.states() + self.next.states());
+        self.frontier_peak_bytes = self.frontier_peak_bytes.max(self.current.bytes() + self.next.bytes());
     }
 
     /// Adds what one thread brought from one chunk.
@@ -184,7 +192,8 @@ impl<'a, S: System> Search<'a, S> {
         self.generated += harvest.generated;
         self.room_wanted = self.room_wanted.max(harvest.room_wanted);
         self.found_in_level.merge(harvest.findings);
-        self.next.append(harvest.segments);
+        self.spare.extend(self.next.append(harvest.segments));
+        self.spare.truncate(CHUNK_SEGMENTS);
         if let Some(unfinished) = harvest.unfinished {
             self.current.put_back(vec![unfinished]);
         }
@@ -233,7 +242,7 @@ impl<'a, S: System> Search<'a, S> {
                 generated: self.generated,
                 depth,
                 frontier_peak: self.frontier_peak,
-                frontier_peak_bytes: self.frontier_peak * size_of::<Entry<S::State>>() as u64,
+                frontier_peak_bytes: self.frontier_peak_bytes,
                 table_bytes: self.visited.bytes(),
                 elapsed: self.began.elapsed(),
             },

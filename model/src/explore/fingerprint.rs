@@ -36,16 +36,16 @@ impl Fingerprint {
 /// Takes fingerprints, reusing one buffer from state to state.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprinter {
-    written: Vec<u8>,
+    room: Vec<u8>,
 }
 
 impl Fingerprinter {
     /// The fingerprint of `state`.
     #[inline]
     pub(crate) fn of<T: Hash>(&mut self, state: &T) -> Fingerprint {
-        self.written.clear();
-        state.hash(&mut Writer(&mut self.written));
-        Fingerprint::from_hash(rapidhash_v3(&self.written))
+        let mut writer = Writer { room: &mut self.room, end: 0 };
+        state.hash(&mut writer);
+        Fingerprint::from_hash(writer.finish())
     }
 }
 
@@ -54,7 +54,34 @@ impl Fingerprinter {
 /// Enum discriminants and lengths come as whole words though they are nearly always small, so
 /// small ones take one byte. The encoding stays injective: where two values first differ they
 /// write different bytes.
-struct Writer<'a>(&'a mut Vec<u8>);
+///
+/// The end is kept apart from the room, so that it can stay in a register from one small write to the next.
+struct Writer<'a> {
+    room: &'a mut Vec<u8>,
+    end: usize,
+}
+
+impl Writer<'_> {
+    #[inline]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        match self.room.get_mut(self.end..).and_then(<[u8]>::first_chunk_mut) {
+            Some(place) => *place = bytes,
+            None => self.grow(&bytes),
+        }
+        self.end += N;
+    }
+
+    /// Writes where there was no room.
+    #[cold]
+    fn grow(&mut self, bytes: &[u8]) {
+        self.room.resize((self.end + bytes.len()) * 2, 0);
+        self.room[self.end..][..bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn written(&self) -> &[u8] {
+        &self.room[..self.end]
+    }
+}
 
 /// Announces a discriminant that does not fit one byte.
 const WIDE_DISCRIMINANT: u8 = 0x80;
@@ -65,40 +92,44 @@ const WIDE_LENGTH: u8 = 0xff;
 impl Hasher for Writer<'_> {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        match self.room.get_mut(self.end..self.end + bytes.len()) {
+            Some(place) => place.copy_from_slice(bytes),
+            None => self.grow(bytes),
+        }
+        self.end += bytes.len();
     }
 
     #[inline]
     fn write_u8(&mut self, value: u8) {
-        self.0.push(value);
+        self.put([value]);
     }
 
     #[inline]
     fn write_u16(&mut self, value: u16) {
-        self.write(&value.to_le_bytes());
+        self.put(value.to_le_bytes());
     }
 
     #[inline]
     fn write_u32(&mut self, value: u32) {
-        self.write(&value.to_le_bytes());
+        self.put(value.to_le_bytes());
     }
 
     #[inline]
     fn write_u64(&mut self, value: u64) {
-        self.write(&value.to_le_bytes());
+        self.put(value.to_le_bytes());
     }
 
     #[inline]
     fn write_u128(&mut self, value: u128) {
-        self.write(&value.to_le_bytes());
+        self.put(value.to_le_bytes());
     }
 
     #[inline]
     fn write_usize(&mut self, value: usize) {
         match u8::try_from(value) {
-            Ok(small) if small != WIDE_LENGTH => self.0.push(small),
+            Ok(small) if small != WIDE_LENGTH => self.put([small]),
             _ => {
-                self.0.push(WIDE_LENGTH);
+                self.put([WIDE_LENGTH]);
                 self.write_u64(value as u64);
             }
         }
@@ -107,16 +138,16 @@ impl Hasher for Writer<'_> {
     #[inline]
     fn write_isize(&mut self, value: isize) {
         match i8::try_from(value) {
-            Ok(small) if small != i8::MIN => self.0.push(small.cast_unsigned()),
+            Ok(small) if small != i8::MIN => self.put([small.cast_unsigned()]),
             _ => {
-                self.0.push(WIDE_DISCRIMINANT);
+                self.put([WIDE_DISCRIMINANT]);
                 self.write_u64((value as i64).cast_unsigned());
             }
         }
     }
 
     fn finish(&self) -> u64 {
-        rapidhash_v3(self.0)
+        rapidhash_v3(self.written())
     }
 }
 
@@ -140,9 +171,9 @@ mod tests {
     use super::*;
 
     fn written(value: &impl Hash) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        value.hash(&mut Writer(&mut bytes));
-        bytes
+        let mut writer = Writer { room: &mut Vec::new(), end: 0 };
+        value.hash(&mut writer);
+        writer.written().to_vec()
     }
 
     #[test]

@@ -36,6 +36,33 @@ pub trait System: Sync {
     /// of length one.
     fn next(&self, state: &Self::State, action: &Self::Action, fired: &mut Tags) -> Option<Self::State>;
 
+    /// The same as [`System::next`], for an engine that takes millions of steps: the state that `action` leads to is put
+    /// into `next`, and the answer says whether there is one. Without one, `next` may hold anything or nothing.
+    ///
+    /// What `next` holds before makes no difference; a system whose states own memory can use that memory again.
+    fn next_into(
+        &self,
+        state: &Self::State,
+        action: &Self::Action,
+        fired: &mut Tags,
+        next: &mut Option<Self::State>,
+    ) -> bool {
+        *next = self.next(state, action, fired);
+        next.is_some()
+    }
+
+    /// Appends to `bytes` what [`System::unpack`] makes the same state of, and says that it did; for all states or none.
+    ///
+    /// An engine keeps in this form the states that have to wait. Without it, it keeps them in full.
+    fn pack(&self, _state: &Self::State, _bytes: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    /// Takes a state that [`System::pack`] has appended off the front of `bytes`.
+    fn unpack(&self, _bytes: &mut &[u8]) -> Option<Self::State> {
+        None
+    }
+
     /// Bit i is set where safety property i is violated in this very state.
     fn violated(&self, state: &Self::State) -> u64;
 

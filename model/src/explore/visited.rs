@@ -122,6 +122,15 @@ impl VisitedSet {
         is_new
     }
 
+    /// Brings the slots of these states close, all at once: each is far away in a large table, and a thread that waits
+    /// for one after the other does little else.
+    #[inline]
+    pub(crate) fn approach(&self, states: &[Fingerprint]) {
+        let held =
+            states.iter().fold(0, |held, state| held ^ self.slots[self.home(state.get())].fingerprint.load(Relaxed));
+        std::hint::black_box(held);
+    }
+
     /// The slot of `state`, and whether it was claimed just now.
     #[inline]
     fn claim(&self, state: Fingerprint) -> (&Slot, bool) {

@@ -1,16 +1,19 @@
 //! What one thread does with one chunk.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::fingerprint::{Fingerprint, Fingerprinter};
 use super::super::visited::{Stamp, VisitedSet};
 use super::super::{Limits, System, Tags};
 use super::findings::{Findings, Known};
-use super::frontier::{Entry, Segment, Segments};
+use super::frontier::{Entry, Segment, Segments, Work};
 
 /// How many states a thread asks room for at a time.
 const ROOM: usize = 512;
+
+/// How many states a thread looks up at a time. They should fit into its nearest caches.
+const BATCH: usize = 8;
 
 /// What the threads of a chunk share.
 pub(super) struct Shared<'a, S: System> {
@@ -19,7 +22,7 @@ pub(super) struct Shared<'a, S: System> {
     visited: &'a VisitedSet,
     stamp: Stamp,
     known: Known,
-    queue: Mutex<Vec<Segment<S::State>>>,
+    work: Mutex<Work<S::State>>,
     /// How many states may still be added to the visited set, less what threads have reserved.
     room: AtomicUsize,
 }
@@ -31,24 +34,34 @@ impl<'a, S: System> Shared<'a, S> {
         visited: &'a VisitedSet,
         stamp: Stamp,
         known: Known,
-        chunk: Vec<Segment<S::State>>,
+        work: Work<S::State>,
         room: usize,
     ) -> Self {
-        Self { system, limits, visited, stamp, known, queue: Mutex::new(chunk), room: AtomicUsize::new(room) }
+        Self { system, limits, visited, stamp, known, work: Mutex::new(work), room: AtomicUsize::new(room) }
     }
 
     /// How many segments no thread has taken yet.
     pub(super) fn segments(&self) -> usize {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.work().unexplored.len()
     }
 
-    /// The segments that no thread took.
-    pub(super) fn into_unexplored(self) -> Vec<Segment<S::State>> {
-        self.queue.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// What no thread took.
+    pub(super) fn into_rest(self) -> Work<S::State> {
+        self.work.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_segment(&self) -> Option<Segment<S::State>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    /// Takes a segment, and memory for what it leads to.
+    fn take_segment(&self, found: &mut Segments<S::State>) -> Option<Segment<S::State>> {
+        let mut work = self.work();
+        let segment = work.unexplored.pop()?;
+        if let Some(spare) = work.spare.pop() {
+            found.reuse(spare);
+        }
+        Some(segment)
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work<S::State>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets room for so many states aside.
@@ -75,6 +88,8 @@ pub(super) struct Worker<'a, S: System> {
     shared: &'a Shared<'a, S>,
     fingerprinter: Fingerprinter,
     actions: Vec<S::Action>,
+    /// The states that transitions lead to, until they are looked up; then, memory for others.
+    batch: [Option<S::State>; BATCH],
     /// How many states this thread may add before it must reserve again.
     reserved: usize,
     harvest: Harvest<S::State>,
@@ -86,6 +101,7 @@ impl<'a, S: System> Worker<'a, S> {
             shared,
             fingerprinter: Fingerprinter::default(),
             actions: Vec::new(),
+            batch: [const { None }; BATCH],
             reserved: 0,
             harvest: Harvest {
                 segments: Segments::default(),
@@ -100,16 +116,17 @@ impl<'a, S: System> Worker<'a, S> {
     /// Explores segments until none is left, room runs out, or the search is interrupted.
     pub(super) fn run(mut self) -> Harvest<S::State> {
         while self.shared.limits.interruption().is_none() {
-            let Some(mut segment) = self.shared.take_segment() else {
+            let Some(mut segment) = self.shared.take_segment(&mut self.harvest.segments) else {
                 break;
             };
-            while let Some(entry) = segment.pop() {
+            while let Some(entry) = segment.take(self.shared.system) {
                 if !self.explore(&entry) {
-                    segment.push(entry);
+                    segment.put_back(entry);
                     self.harvest.unfinished = Some(segment);
                     return self.harvest;
                 }
             }
+            self.harvest.segments.reuse(segment);
         }
         self.harvest
     }
@@ -125,19 +142,30 @@ impl<'a, S: System> Worker<'a, S> {
         if has_room {
             let mut must_go_on = false;
             let mut ordinal = 0;
+            let mut reached = 0;
+            let mut fingerprints = [from.fingerprint; BATCH];
             for action in &actions {
                 let mut fired = Tags::EMPTY;
-                let Some(state) = system.next(&from.state, action, &mut fired) else {
+                if !system.next_into(&from.state, action, &mut fired, &mut self.batch[reached]) {
+                    continue;
+                }
+                let Some(state) = &self.batch[reached] else {
                     continue;
                 };
+                fingerprints[reached] = self.fingerprinter.of(state);
                 let news = fired.difference(known.fired);
                 if !news.is_empty() {
                     self.harvest.findings.note_firing(news, from.fingerprint, ordinal);
                 }
                 must_go_on = must_go_on || system.fairness(action).is_some();
                 ordinal += 1;
-                self.visit(state, from.fingerprint);
+                reached += 1;
+                if reached == BATCH {
+                    self.visit(&fingerprints, from.fingerprint);
+                    reached = 0;
+                }
             }
+            self.visit(&fingerprints[..reached], from.fingerprint);
             self.harvest.generated += u64::from(ordinal);
             if !must_go_on {
                 let goals = system.pending(&from.state) & !known.stuck;
@@ -148,16 +176,19 @@ impl<'a, S: System> Worker<'a, S> {
         has_room
     }
 
-    /// Counts and judges a state if it is new.
+    /// Counts and judges the states in the batch that have these fingerprints, where they are new.
     #[inline]
-    fn visit(&mut self, state: S::State, parent: Fingerprint) {
+    fn visit(&mut self, fingerprints: &[Fingerprint], parent: Fingerprint) {
         let Shared { system, visited, stamp, known, .. } = self.shared;
-        let fingerprint = self.fingerprinter.of(&state);
-        if visited.insert(fingerprint, parent, *stamp) {
+        visited.approach(fingerprints);
+        for (&fingerprint, next) in fingerprints.iter().zip(&mut self.batch) {
+            let Some(state) = next.as_ref().filter(|_| visited.insert(fingerprint, parent, *stamp)) else {
+                continue;
+            };
             self.reserved -= 1;
-            let properties = system.violated(&state) & !known.violated;
+            let properties = system.violated(state) & !known.violated;
             self.harvest.findings.note_violation(properties, fingerprint);
-            self.harvest.segments.push(Entry { fingerprint, state });
+            self.harvest.segments.add(*system, fingerprint, next);
         }
     }
 

@@ -67,6 +67,8 @@ impl<S: ClaimStore> Model<S> {
 
     pub(super) fn see_drop(&self, world: &mut World<S>, call: u8, draw: Draw, notes: &mut Notes) -> Option<()> {
         let cause = self.cause(world, call, What::Dropped);
+        // G8: the session ends with its connection.
+        world.call_mut(call).session = None;
         self.route_lost(world, call, false, notes);
         let failure = Failure::dropped(cause);
         self.tell(world, call, Input::Failed(failure), Saw::Failure(failure), draw, Send::Sent, notes)

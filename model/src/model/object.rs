@@ -1,5 +1,6 @@
 //! Objects: incarnations, their gates and what user code does in them.
 
+use oncemore_protocol::eligibility::Position;
 use oncemore_protocol::failure::{Delivery, Kind, Refusal};
 use oncemore_protocol::few::Few;
 use oncemore_protocol::gate::{Answer, Decision, Gate, Request, Turn};
@@ -13,7 +14,7 @@ use oncemore_protocol::time::WallTime;
 use super::{Model, NOW, Notes};
 use crate::action::{At, PacketId};
 use crate::property::Reach;
-use crate::script::MS;
+use crate::script::{MS, Role};
 use crate::world::ledger::once_more;
 use crate::world::{Body, Fault, Flag, Life, Load, Object, Outcome, Packet, RunState, Seen, Ticket, World};
 
@@ -35,6 +36,7 @@ impl<S: ClaimStore> Model<S> {
             believed: plan.believed,
             digest: Digest(u64::from(packet.call)),
             session,
+            position: if matches!(plan.role, Role::Later(_)) { Position::Later } else { Position::First },
         };
         let terms = if full { &self.script.full } else { &self.script.gate };
         if full {
@@ -103,7 +105,8 @@ impl<S: ClaimStore> Model<S> {
     fn refuse(&self, world: &mut World<S>, at: At, request: &Request<Ticket>, refusal: Refusal) {
         let id = request.ticket.id;
         let here = world.object(at.object).incarnations[usize::from(at.place)].gate.incarnation();
-        let sent_back = S::checks_address(&self.script.gate.store) && request.header.address != here;
+        let unknown_session = request.position == Position::Later && refusal == Refusal::Elsewhere;
+        let sent_back = unknown_session || (S::checks_address(&self.script.gate.store) && request.header.address != here);
         let says_duplicate =
             matches!(refusal, Refusal::Claimed | Refusal::Settled | Refusal::Older | Refusal::OtherRequest);
         let state = world.call_mut(id.call);

@@ -33,9 +33,10 @@ pub enum Through {
 }
 
 /// Where a call stands in its session (G8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Position {
     /// The session's first call, which is often its only one.
+    #[default]
     First,
     /// Any call after the first.
     Later,

@@ -19,6 +19,7 @@ pub use session::{Session, SessionId};
 
 use core::time::Duration;
 
+use crate::eligibility::Position;
 use crate::failure::Refusal;
 use crate::few::{Few, Table};
 use crate::identity::{Identity, Incarnation};
@@ -372,10 +373,22 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
 
     /// E6, G8: a request without an identity claims nothing; a later call of a session follows its first.
     fn judge_without_identity<R: Rules>(&mut self, terms: &GateTerms<R, S>, request: &Request<T>) -> Verdict {
-        let session = request.session.and_then(|id| self.session(id));
         let mark = terms.rules.mark(request.mark, request.believed);
+        let session = match (request.session, request.position) {
+            (Some(id), Position::Later) => match self.session(id) {
+                Some(session) => Some(session),
+                // Its session was opened elsewhere, or has ended: what it was let in as, nobody here can tell.
+                None => return Verdict::Refuse(Refusal::Elsewhere, Branch::SessionUnknown.into()),
+            },
+            (Some(_) | None, Position::First | Position::Later) => None,
+        };
         let (verdict, fired) = Session::later(session, terms.rules, mark);
         match verdict {
+            Ok(()) if request.position == Position::First => {
+                // An ineligible first call is sent once, so its session is no duplicate.
+                let opened = self.open_session(request, Session::Unmarked);
+                Verdict::Admit(fired.union(opened), Writes::default())
+            }
             Ok(()) => Verdict::Admit(fired, Writes::default()),
             Err(refusal) => Verdict::Refuse(refusal, fired),
         }

@@ -83,6 +83,7 @@ branches! {
     SessionRunsLater = "G8", "a later call of a session claimed as unmarked, or of a marked method: runs";
     SessionRefusesUnmarked = "G8", "the session was claimed as marked and may be a duplicate: an unmarked call is refused";
     SessionRejected = "G8", "the session's first call was rejected, and so is this";
+    SessionUnknown = "G8", "a later call of a session that is not known here: not delivered";
     StartFailed = "G9", "the claim could not be stored: not started, and not said to be so";
     QueueFull = "G11", "the queue is full: overloaded, before anything is claimed";
     EpochConfirmed = "G12", "storage confirms the epoch: the answer leaves";

@@ -4,6 +4,7 @@ mod facts;
 
 use facts::{Row, assert_rows, load, rows};
 use oncemore_protocol::design::Plan;
+use oncemore_protocol::eligibility::Position;
 use oncemore_protocol::failure::Refusal;
 use oncemore_protocol::gate::{Decision, Gate, GateTerms, Request, SessionId};
 use oncemore_protocol::identity::{CallerId, Header, Identity, Incarnation, Number, Ordinal, Unsettled};
@@ -65,6 +66,7 @@ fn session(calls: &[&str], rejected: bool) -> Option<Vec<&'static str>> {
             mark: CLASS.mark(target),
             digest: Digest(0),
             session: Some(SessionId(7)),
+            position: if place == 0 { Position::First } else { Position::Later },
             ..Request::default()
         };
         results.push(match arrive(&mut gate, &terms, request) {

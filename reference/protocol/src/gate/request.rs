@@ -1,3 +1,4 @@
+use crate::eligibility::Position;
 use crate::failure::Refusal;
 use crate::gate::SessionId;
 use crate::identity::{Header, Identity};
@@ -20,6 +21,8 @@ pub struct Request<T> {
     pub digest: Digest,
     /// The session that the request came in, if it is one of several calls (G8).
     pub session: Option<SessionId>,
+    /// Where in that session it stands.
+    pub position: Position,
 }
 
 impl<T> Request<T> {

@@ -63,6 +63,7 @@ fn the_world_is_not_dull() {
         Branch::SessionRunsLater,
         Branch::SessionRefusesUnmarked,
         Branch::SessionRejected,
+        Branch::SessionUnknown,
         Branch::CommittedInFlight,
         Branch::CommittedInBackoff,
         Branch::CommittedFails,

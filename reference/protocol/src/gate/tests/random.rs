@@ -70,6 +70,7 @@ fn request(object: &mut Object, op: Op) -> Option<Request<u32>> {
         believed: Mark::Marked,
         digest: Digest(number % 2),
         session: session.map(SessionId),
+        position: if anonymous && number % 2 == 0 { Position::Later } else { Position::First },
     })
 }
 

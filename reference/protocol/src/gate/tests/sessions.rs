@@ -11,7 +11,7 @@ fn opens(request: Request<u32>) -> Request<u32> {
 
 /// A later call: it carries none.
 fn later(mark: Mark) -> Request<u32> {
-    Request { mark, session: SESSION, ..Request::default() }
+    Request { mark, session: SESSION, position: Position::Later, ..Request::default() }
 }
 
 #[test]
@@ -81,4 +81,21 @@ fn sessions_compare_alike_in_whatever_order_they_were_opened() {
         object.gate
     };
     assert_eq!(open([1, 2, 3]), open([3, 1, 2]));
+}
+
+#[test]
+fn a_later_call_of_a_session_that_is_not_known_here_is_sent_back() {
+    let mut object = Object::of(Design::VolatileIncarnation);
+    object.arrives(later(Mark::Marked));
+    let turn = object.next().unwrap();
+    assert_eq!(turn.decision, Decision::Refuse(Refusal::Elsewhere));
+    assert_eq!(turn.fired, Branch::SessionUnknown.into());
+}
+
+#[test]
+fn a_first_call_without_an_identity_opens_its_session_as_unmarked() {
+    let mut object = Object::of(Design::VolatileIncarnation);
+    object.runs(Request { mark: Mark::Marked, session: SESSION, ..Request::default() });
+    object.runs(later(Mark::Unmarked));
+    assert_eq!(object.gate.session(SessionId(1)), Some(Session::Unmarked));
 }

@@ -51,6 +51,7 @@ impl<R: Rules> Terms<R> {
 
 /// Where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Phase {
     /// An attempt has begun and looks for the object (C2: it counts as started).
     Resolving,
@@ -64,6 +65,7 @@ enum Phase {
 
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Call<P> {
     phase: Phase,
     eligible: bool,

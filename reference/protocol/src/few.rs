@@ -7,19 +7,45 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
+#[cfg(feature = "serde")]
+use core::marker::PhantomData;
 
 /// A sequence: up to `N` items in place, more on the heap.
-#[derive(Clone)]
 pub enum Few<T, const N: usize> {
     /// In place; only the first `len` items count.
     Inline {
         /// How many items there are.
         len: u8,
-        /// The items, then defaults.
+        /// The items, and whatever there was before them.
         items: [T; N],
     },
     /// On the heap.
     Heap(Vec<T>),
+}
+
+impl<T: Clone, const N: usize> Clone for Few<T, N> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Inline { len, items } => Self::Inline { len: *len, items: items.clone() },
+            Self::Heap(items) => Self::Heap(items.clone()),
+        }
+    }
+
+    /// Copies no more items than there are.
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        match (self, source) {
+            (Self::Inline { len, items }, Self::Inline { len: count, items: from }) => {
+                let places = ..usize::from(*count);
+                if let (Some(items), Some(from)) = (items.get_mut(places), from.get(places)) {
+                    items.clone_from_slice(from);
+                }
+                *len = *count;
+            }
+            (Self::Heap(items), Self::Heap(from)) => items.clone_from(from),
+            (this, source) => *this = source.clone(),
+        }
+    }
 }
 
 impl<T: Copy + Default, const N: usize> Default for Few<T, N> {
@@ -159,7 +185,55 @@ impl<T: Copy + Default + serde::Serialize, const N: usize> serde::Serialize for 
 #[cfg(feature = "serde")]
 impl<'de, T: Copy + Default + serde::Deserialize<'de>, const N: usize> serde::Deserialize<'de> for Few<T, N> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Vec::deserialize(deserializer).map(Self::from_iter)
+        struct Items<T, const N: usize>(PhantomData<T>);
+
+        impl<'de, T: Copy + Default + serde::Deserialize<'de>, const N: usize> serde::de::Visitor<'de> for Items<T, N> {
+            type Value = Few<T, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a sequence")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Few<T, N>, A::Error> {
+                let mut few = Few::default();
+                while let Some(item) = items.next_element()? {
+                    few.push(item);
+                }
+                Ok(few)
+            }
+        }
+
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+/// As a sequence of keys and values, sorted by key.
+#[cfg(feature = "serde")]
+impl<K, V, const N: usize> serde::Serialize for Table<K, V, N>
+where
+    K: Copy + Default + Ord + serde::Serialize,
+    V: Copy + Default + serde::Serialize,
+{
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Inline(entries) => entries.serialize(serializer),
+            Self::Heap(entries) => serializer.collect_seq(entries),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, K, V, const N: usize> serde::Deserialize<'de> for Table<K, V, N>
+where
+    K: Copy + Default + Ord + serde::Deserialize<'de>,
+    V: Copy + Default + serde::Deserialize<'de>,
+{
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut table = Self::default();
+        for (key, value) in &Few::<(K, V), N>::deserialize(deserializer)? {
+            table.insert(*key, *value);
+        }
+        Ok(table)
     }
 }
 
@@ -181,12 +255,28 @@ impl<'a, T: Copy + Default, const N: usize> IntoIterator for &'a Few<T, N> {
 }
 
 /// A sorted table: up to `N` entries in place, more in a B-tree.
-#[derive(Clone)]
 pub enum Table<K, V, const N: usize> {
     /// In place, sorted by key.
     Inline(Few<(K, V), N>),
     /// On the heap.
     Heap(BTreeMap<K, V>),
+}
+
+impl<K: Clone, V: Clone, const N: usize> Clone for Table<K, V, N> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Inline(entries) => Self::Inline(entries.clone()),
+            Self::Heap(entries) => Self::Heap(entries.clone()),
+        }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        match (self, source) {
+            (Self::Inline(entries), Self::Inline(from)) => entries.clone_from(from),
+            (this, source) => *this = source.clone(),
+        }
+    }
 }
 
 impl<K: Copy + Default + Ord, V: Copy + Default, const N: usize> Default for Table<K, V, N> {

@@ -50,7 +50,8 @@ impl<R: Rules, S: ClaimStore> Clone for GateTerms<R, S> {
 impl<R: Rules, S: ClaimStore> Copy for GateTerms<R, S> {}
 
 /// One incarnation's gate. `T` is the driver's ticket: where the answer goes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gate<T: Ticket, S: ClaimStore = Claims> {
     incarnation: Incarnation,
     draining: bool,
@@ -58,6 +59,29 @@ pub struct Gate<T: Ticket, S: ClaimStore = Claims> {
     runs: Few<Run<T>, 1>,
     sessions: Table<SessionId, Session, 1>,
     store: S,
+}
+
+impl<T: Ticket, S: ClaimStore> Clone for Gate<T, S> {
+    fn clone(&self) -> Self {
+        Self {
+            incarnation: self.incarnation,
+            draining: self.draining,
+            queue: self.queue.clone(),
+            runs: self.runs.clone(),
+            sessions: self.sessions.clone(),
+            store: self.store.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { incarnation, draining, queue, runs, sessions, store } = self;
+        *incarnation = source.incarnation;
+        *draining = source.draining;
+        queue.clone_from(&source.queue);
+        runs.clone_from(&source.runs);
+        sessions.clone_from(&source.sessions);
+        store.clone_from(&source.store);
+    }
 }
 
 /// What a driver may use as a ticket: small, and the same for all of an attempt's life.

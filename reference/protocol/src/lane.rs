@@ -9,6 +9,7 @@ use crate::identity::{CallerId, Number, Unsettled};
 /// At most [`Unsettled::WINDOW`] numbers lie between the oldest unsettled one and the next. A caller that needs more
 /// opens another lane, with another random id: to the object that is simply another caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lane {
     caller: CallerId,
     next: Number,

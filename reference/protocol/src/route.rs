@@ -8,6 +8,7 @@ use crate::rules::Rules;
 
 /// Where a stub last found its object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Route {
     address: Option<Incarnation>,
 }
@@ -47,6 +48,7 @@ impl Route {
 
 /// How many calls one execution of a caller may still make (C1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Subrequests {
     left: u32,
 }

@@ -148,7 +148,13 @@ impl Fired {
 
     /// The branches, in the order of the rules.
     pub fn iter(self) -> impl Iterator<Item = Branch> {
-        Branch::ALL.iter().copied().filter(move |&branch| self.has(branch))
+        let mut left = self.0;
+        core::iter::from_fn(move || {
+            // Past the last branch there is no bit.
+            let branch = Branch::ALL.get(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(*branch)
+        })
     }
 
     /// One bit for each branch, in the order of [`Branch::ALL`].

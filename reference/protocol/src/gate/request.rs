@@ -8,6 +8,7 @@ use crate::store::{Ask, Digest, Writes};
 
 /// A request at the gate. `T` is the driver's ticket: where the answer goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request<T> {
     /// Where the answer goes; no two requests at one gate share a ticket.
     pub ticket: T,
@@ -33,6 +34,7 @@ impl<T> Request<T> {
 
 /// Something that was let in and has not been answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Run<T> {
     /// What was let in.
     pub request: Request<T>,
@@ -42,6 +44,7 @@ pub struct Run<T> {
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Stage {
     /// Its claim is being stored (D4); user code has not started.
     #[default]

@@ -10,7 +10,8 @@ use crate::rules::{AtBound, Rules};
 use crate::time::{Time, WallTime};
 
 /// The designs D0 to D5, with either retention.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claims {
     /// D3: this incarnation; what was born for another is doubted.
     here: Incarnation,
@@ -21,7 +22,24 @@ pub struct Claims {
     claims: Table<Key, Claim, 2>,
     callers: Table<CallerId, Window, 1>,
     /// Retention `time`: which claims expire first.
+    #[cfg_attr(feature = "serde", serde(skip))]
     expiry: Expiry,
+}
+
+impl Clone for Claims {
+    fn clone(&self) -> Self {
+        let Self { here, began, epoch, claims, callers, expiry } = self;
+        let (claims, callers, expiry) = (claims.clone(), callers.clone(), expiry.clone());
+        Self { here: *here, began: *began, epoch: *epoch, claims, callers, expiry }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self { here, began, epoch, claims, callers, expiry } = self;
+        (*here, *began, *epoch) = (source.here, source.began, source.epoch);
+        claims.clone_from(&source.claims);
+        callers.clone_from(&source.callers);
+        expiry.clone_from(&source.expiry);
+    }
 }
 
 impl ClaimStore for Claims {

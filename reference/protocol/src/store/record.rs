@@ -62,6 +62,7 @@ pub type Writes = Few<Write, 3>;
 
 /// What is stored with one object, as a table: the reference for storage that keeps it elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stored {
     table: Table<Slot, Value, 1>,
 }

@@ -34,6 +34,7 @@ pub enum Through {
 
 /// Where a call stands in its session (G8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Position {
     /// The session's first call, which is often its only one.
     #[default]

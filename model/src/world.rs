@@ -21,18 +21,19 @@ use oncemore_protocol::lane::Lane;
 use oncemore_protocol::route::{Route, Subrequests};
 use oncemore_protocol::store::{ClaimStore, Claims, Key, Stored};
 use oncemore_protocol::time::Time;
+use serde::{Deserialize, Serialize};
 
 use crate::action::PacketId;
 
 /// One of each of an object's fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Cells<T> {
     pub(crate) x: T,
     pub(crate) y: T,
 }
 
 /// One state.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct World<S: ClaimStore = Claims> {
     pub(crate) budget: Budget,
     pub(crate) callers: Few<Caller, 2>,
@@ -45,7 +46,7 @@ pub struct World<S: ClaimStore = Claims> {
 }
 
 /// A caller's side of all its calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Caller {
     /// How often it died.
     pub(crate) life: u8,
@@ -58,7 +59,7 @@ pub(crate) struct Caller {
 }
 
 /// One call of user code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct CallState {
     pub(crate) machine: Option<Call<Cause>>,
     pub(crate) connection: Connection,
@@ -71,7 +72,7 @@ pub(crate) struct CallState {
     pub(crate) ledger: Ledger,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct SessionState {
     pub(crate) id: SessionId,
     pub(crate) at: Incarnation,
@@ -79,7 +80,7 @@ pub(crate) struct SessionState {
 }
 
 /// The connection of the attempt that began last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Connection {
     /// There is none.
     #[default]
@@ -91,7 +92,7 @@ pub(crate) enum Connection {
 }
 
 /// Something under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Packet {
     pub(crate) id: PacketId,
     /// When the network gives it up, where that is bounded.
@@ -99,7 +100,7 @@ pub(crate) struct Packet {
     pub(crate) load: Load,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Load {
     Request { header: Header, session: Option<SessionId> },
     Answer { body: Body, sent_back: bool },
@@ -112,7 +113,7 @@ impl Default for Load {
 }
 
 /// What an answer says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Body {
     Value(Seen),
     Thrown { kind: Kind, delivery: Delivery },
@@ -124,7 +125,7 @@ pub(crate) enum Body {
 pub(crate) type Seen = Cells<u8>;
 
 /// An object: its directory record, its storage and its incarnations.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Object<S: ClaimStore> {
     pub(crate) ownership: Ownership<()>,
     /// The owner before this one, for stale resolves.
@@ -147,7 +148,7 @@ impl Default for Body {
 }
 
 /// One incarnation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Life<S: ClaimStore> {
     pub(crate) gate: Gate<Ticket, S>,
     /// The fields as this incarnation believes them to be.
@@ -159,14 +160,14 @@ pub(crate) struct Life<S: ClaimStore> {
 }
 
 /// Where an answer goes, and until when a request may wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     pub(crate) id: PacketId,
     pub(crate) due: Time,
 }
 
 /// What goes on in a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct RunState {
     pub(crate) id: PacketId,
     /// Whether storage took the claim (D4).
@@ -177,6 +178,27 @@ pub(crate) struct RunState {
     pub(crate) inner_done: u8,
     /// What user code ended with.
     pub(crate) result: Option<Body>,
+}
+
+/// A copy of each part, into the memory of what was there: states are copied far more often than they are kept.
+macro_rules! clone_by_part {
+    ($($of:ident { $($part:ident),* })*) => {
+        $(impl<S: ClaimStore> Clone for $of<S> {
+            fn clone(&self) -> Self {
+                Self { $($part: self.$part.clone(),)* }
+            }
+
+            fn clone_from(&mut self, source: &Self) {
+                $(self.$part.clone_from(&source.$part);)*
+            }
+        })*
+    };
+}
+
+clone_by_part! {
+    World { budget, callers, calls, net, objects, history }
+    Object { ownership, previous, fields, stored, results, incarnations, kept_settled }
+    Life { gate, cache, runs, margin_ends }
 }
 
 impl<S: ClaimStore> World<S> {

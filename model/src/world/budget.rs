@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use crate::scenario::Faults;
 
 /// The faults that have a budget.
@@ -27,7 +29,7 @@ const KINDS: usize = 16;
 const COMMON: usize = Fault::Unreachable as usize;
 
 /// How many faults may still strike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Budget {
     left: [u8; KINDS],
     common: u8,

@@ -1,11 +1,12 @@
 //! What really happened to a call, written down where it happened. No rule can see it.
 
 use oncemore_protocol::failure::{Delivery, Kind, Refusal};
+use serde::{Deserialize, Serialize};
 
 use super::Seen;
 
 /// What happened to one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Ledger {
     /// Attempts begun; 255 stands for "more".
     pub(crate) attempts: u8,
@@ -34,7 +35,7 @@ pub(crate) struct Ledger {
 }
 
 /// What user code was told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Outcome {
     /// User code has not made the call.
     #[default]
@@ -58,13 +59,13 @@ impl Outcome {
 }
 
 /// Which attempt failed, and of what: the payload of the caller's machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Cause {
     pub(crate) attempt: u8,
     pub(crate) what: What,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum What {
     Dropped,
     Unreachable,

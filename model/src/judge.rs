@@ -49,6 +49,9 @@ pub trait Subject: System<Action: Serialize + DeserializeOwned> {
     /// What happens when `action` leads from `before` to `after` and fires these tags.
     fn tell(&self, before: &Self::State, action: &Self::Action, after: &Self::State, fired: Tags) -> Event;
 
+    /// What the progress goal with this number is about, such as a call's name.
+    fn goal(&self, goal: u32) -> String;
+
     /// What became of it all, seen from a state in which a run ends, in a few sentences.
     fn account(&self, end: &Self::State) -> Vec<String>;
 

@@ -55,6 +55,21 @@ pub(crate) fn block(checked: &Checked, layout: Layout, with_traces: bool) -> Str
     text
 }
 
+/// What is not as expected of a scenario, in one line.
+pub(crate) fn in_short(checked: &Checked, layout: Layout) -> String {
+    let surprises = checked.judgement.findings.iter().filter(|finding| finding.is_surprise());
+    let mut parts: Vec<_> =
+        surprises.map(|finding| format!("{} {}", finding.answer.word(), finding.question.id)).collect();
+    match checked.pin {
+        PinCheck::Differs { .. } => parts.push("counts differ".to_owned()),
+        PinCheck::Missing => parts.push("no counts are pinned".to_owned()),
+        PinCheck::NotAsked | PinCheck::Same(_) => {}
+    }
+    let width = layout.name;
+    let first = format!("FAIL  {:width$}  ", checked.selected.scenario.name);
+    styled(BAD, &hang(&first, &parts.join(", "), layout.width))
+}
+
 /// A scenario that was not run, since the command was to end.
 pub(crate) fn not_run(name: &str, layout: Layout) -> String {
     let width = layout.name;
@@ -113,7 +128,10 @@ fn line(finding: &Finding, layout: Layout) -> String {
     let said = format!("{} {}{steps}", answer.word(), question.id);
     let expected = question.expected.map_or("", Answer::word);
     let (style, text) = if finding.is_surprise() {
-        (BAD, format!("{said}, but expected: {expected}. {}: {}", question.id, question.claim))
+        // A run that follows says what is claimed.
+        let claim =
+            if finding.run.is_some() { String::new() } else { format!(". {}: {}", question.id, question.claim) };
+        (BAD, format!("{said}, but expected: {expected}{claim}"))
     } else if let Some(reservation) = reservation {
         (OPEN, format!("{said}: {reservation}"))
     } else {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use oncemore_model::explore::{Coverage, Tags};
 use oncemore_model::judge::Branch;
 
+use super::check_text::in_short;
 use super::layout::{Layout, hang};
 use crate::commands::check::{Checked, NotRun};
 use crate::exit::Exit;
@@ -54,6 +55,10 @@ impl Totals<'_> {
         text.push_str(&self.largest(layout));
         text.push_str(&self.branches(layout));
         text.push_str(&self.sums());
+        if self.checked.len() > 1 {
+            let bad = self.checked.iter().filter(|checked| checked.exit() == Exit::NotAsExpected);
+            text.extend(bad.map(|checked| in_short(checked, layout)));
+        }
         text.push_str(&self.verdict());
         text
     }

@@ -31,14 +31,15 @@ pub(crate) fn trace(finding: &Finding, run: &Run, layout: Layout) -> String {
 
 /// What a reader of the events alone would not see.
 fn end(run: &Run) -> Option<String> {
+    let missed = run.missed.as_deref().unwrap_or("a call");
     match run.ending {
         Ending::Violated | Ending::Reached => None,
-        Ending::Stuck { .. } => Some("nothing more must happen, and a call has not settled".to_owned()),
+        Ending::Stuck { .. } => Some(format!("nothing more must happen, and {missed} has not settled")),
         Ending::Cycle { from, .. } if from + 1 == run.steps.len() => {
-            Some(format!("and step {} again, for ever: a call never settles", from + 1))
+            Some(format!("and step {} again, for ever: {missed} never settles", from + 1))
         }
         Ending::Cycle { from, .. } => {
-            Some(format!("and steps {} to {} again, for ever: a call never settles", from + 1, run.steps.len()))
+            Some(format!("and steps {} to {} again, for ever: {missed} never settles", from + 1, run.steps.len()))
         }
     }
 }

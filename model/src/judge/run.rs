@@ -16,6 +16,8 @@ pub struct Run {
     pub initial: String,
     /// What happens, in order.
     pub steps: Vec<RunStep>,
+    /// What the goal is about that is never reached, if the run shows that.
+    pub missed: Option<String>,
     /// What became of it all, in a few sentences.
     pub account: Vec<String>,
     /// The states, from the first to the last, as values; for exports, and not written to a file with the run.
@@ -43,6 +45,17 @@ pub enum Ending {
         /// How many steps lead to the cycle.
         from: usize,
     },
+}
+
+impl Ending {
+    /// The goal that is never reached, if that is what the run shows.
+    #[must_use]
+    pub const fn goal(self) -> Option<u32> {
+        match self {
+            Self::Violated | Self::Reached => None,
+            Self::Stuck { goal } | Self::Cycle { goal, .. } => Some(goal),
+        }
+    }
 }
 
 /// One step of a run.
@@ -87,6 +100,7 @@ impl Run {
             ending,
             initial: fingerprint(initial),
             steps: Vec::new(),
+            missed: ending.goal().map(|goal| subject.goal(goal)),
             account: Vec::new(),
             states: vec![subject.show(initial)],
         };

@@ -21,6 +21,10 @@ where
         self.narrate(before, action, after, fired)
     }
 
+    fn goal(&self, goal: u32) -> String {
+        u8::try_from(goal).map_or_else(|_| format!("call {goal}"), |call| self.call_name(call).to_owned())
+    }
+
     fn account(&self, end: &World<S>) -> Vec<String> {
         Self::account(self, end)
     }

@@ -62,6 +62,10 @@ impl Subject for Toy {
         Event { who: "toy".to_owned(), text: format!("{before} to {after}"), fault: false, rules }
     }
 
+    fn goal(&self, goal: u32) -> String {
+        format!("goal {goal}")
+    }
+
     fn account(&self, end: &u32) -> Vec<String> {
         vec![format!("it ends in {end}")]
     }
@@ -131,6 +135,9 @@ fn what_a_cut_search_found_stands() {
 fn a_run_that_stops_short_of_the_goal_is_stuck() {
     let stuck = Toy { goal: 9, ..LINE };
     assert_eq!(answer(&stuck, PROGRESS), (Answer::Violated, Some(Ending::Stuck { goal: 0 })));
+    let judgement = ask(&stuck, PROGRESS, Answer::Holds, Limits::default());
+    let run = judgement.findings[0].run.as_ref().unwrap();
+    assert_eq!(run.missed.as_deref(), Some("goal 0"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use oncemore_model::scenario::{Entry, Scenario, find, library};
 const STATES_MAX: u64 = 30_000;
 
 /// Scenarios whose expectation the model does not share yet.
-const OPEN: [(&str, &str); 5] = [
+const OPEN: [(&str, &str); 4] = [
     (
         "duplicate-ineligible",
         "P13 takes an ineligible call for one operation also where the network duplicates it (P1)",
@@ -22,7 +22,6 @@ const OPEN: [(&str, &str); 5] = [
         "with C5 `fresh` the rejection of a committed attempt is shown, not the original failure (E4)",
     ),
     ("pipelining-then-more", "a call waits for ever behind a pipelined one that is never made (L1)"),
-    ("session-marked-first", "a later call of a session that an object does not know is let in as if it had none (G8)"),
     ("stale-resolve", "an attempt that is sent back before it is heard counts as having told what is settled (P15)"),
 ];
 

@@ -37,6 +37,8 @@ pub(crate) fn styled(style: Style, text: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Output {
     report: Report,
+    /// Whether what was printed last ends with an empty line; one is enough.
+    is_spaced: bool,
     trouble: Option<io::Error>,
 }
 
@@ -51,11 +53,16 @@ impl Output {
     pub(crate) fn new(is_stdout_taken: bool) -> Self {
         let report =
             if is_stdout_taken { Report::Stderr(anstream::stderr()) } else { Report::Stdout(anstream::stdout()) };
-        Self { report, trouble: None }
+        Self { report, is_spaced: true, trouble: None }
     }
 
     /// Adds to the report. If nobody reads it any more, the search ends.
     pub(crate) fn print(&mut self, text: &str) {
+        let text = if self.is_spaced { text.trim_start_matches('\n') } else { text };
+        if text.is_empty() {
+            return;
+        }
+        self.is_spaced = text.ends_with("\n\n");
         let written = match &mut self.report {
             Report::Stdout(stream) => write_all(stream, text),
             Report::Stderr(stream) => write_all(stream, text),

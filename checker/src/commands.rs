@@ -5,10 +5,14 @@ mod list;
 mod replay;
 mod show;
 
-use crate::cli::{Cli, Command};
+use std::time::Instant;
+
+use oncemore_model::explore::{Limits, MemoryLimit};
+
+use crate::cli::{Cli, Command, ExploreArgs};
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::output::{Output, complain};
+use crate::{interrupt, memory};
 
 /// Does what the command line says.
 pub(crate) fn run(cli: Cli) -> Exit {
@@ -30,5 +34,18 @@ fn conclude(output: &Output, exit: Exit) -> Exit {
             exit.max(Exit::Unusable)
         }
         None => exit,
+    }
+}
+
+/// How far an exploration may go.
+fn limits(args: &ExploreArgs, deadline: Option<Instant>) -> Limits<'static> {
+    Limits {
+        threads: args.threads(),
+        states_max: args.max_states,
+        depth_max: args.max_depth,
+        deadline,
+        memory: args.memory.map(|bytes_max| MemoryLimit { in_use: memory::peak_bytes, bytes_max }),
+        stop: Some(interrupt::flag()),
+        stop_at: 0,
     }
 }

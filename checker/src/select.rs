@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use clap::CommandFactory;
 use oncemore_model::scenario::{Entry, ReadError, Scenario, find, library};
 use thiserror::Error;
+
+use crate::cli::Cli;
 
 /// The scenarios that a command is to run.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub(crate) enum Origin {
 pub(crate) enum SelectError {
     #[error("there is no scenario `{name}`{}; `oncemore list` lists them, and a file of your own ends in .toml", did_you_mean(.similar))]
     Unknown { name: String, similar: Vec<&'static str> },
+    #[error("`{0}` is a command: write it first, and options after it")]
+    Command(String),
     #[error(transparent)]
     Read(#[from] ReadError),
 }
@@ -76,6 +81,9 @@ impl Selected {
         let is_path = path.extension().is_some_and(|extension| extension == "toml") || path.components().count() > 1;
         if is_path {
             return Ok(Self { scenario: Scenario::read(path)?, origin: Origin::File });
+        }
+        if Cli::command().find_subcommand(name).is_some() {
+            return Err(SelectError::Command(name.to_owned()));
         }
         Err(SelectError::unknown(name))
     }

@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::output::Output;
@@ -31,6 +32,12 @@ pub(crate) enum Sink {
 pub(crate) struct SinkError {
     path: PathBuf,
     source: io::Error,
+}
+
+/// Plain data as JSON, for people too.
+pub(crate) fn json_text(value: &impl Serialize) -> String {
+    // What has only names for keys always has a form as JSON.
+    serde_json::to_string_pretty(value).map(|text| text + "\n").unwrap_or_default()
 }
 
 impl Sink {

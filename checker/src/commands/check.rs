@@ -6,15 +6,15 @@ mod traces;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use oncemore_model::explore::{BreadthFirst, Coverage, Limits, MemoryLimit};
+use oncemore_model::explore::{BreadthFirst, Coverage};
 use oncemore_model::judge::{JudgeError, JudgeOptions, Judgement, Pinned, Question, judge, pinned};
 use oncemore_model::model::Model;
 use oncemore_model::mutant::Broken;
 use oncemore_model::property::Property;
 
 use self::traces::TraceWish;
-use super::conclude;
-use crate::cli::{CheckArgs, ExploreArgs};
+use super::{conclude, limits};
+use crate::cli::CheckArgs;
 use crate::exit::Exit;
 use crate::output::{Output, complain};
 use crate::progress::Progress;
@@ -22,7 +22,7 @@ use crate::report::check_json::CheckJson;
 use crate::report::totals::{Totals, untaken};
 use crate::report::{Layout, check_text};
 use crate::select::{Origin, Selected, Selection};
-use crate::sink::Sink;
+use crate::sink::{Sink, json_text};
 use crate::{interrupt, memory};
 
 /// A scenario that was run.
@@ -179,7 +179,7 @@ impl Prepared {
             self.output.print(&bless::bless(file, checked)?);
         }
         if let Some(sink) = self.json {
-            let json = to_json(&CheckJson::new(&totals));
+            let json = json_text(&CheckJson::new(&totals));
             sink.write(&mut self.output, &json).map_err(|error| error.to_string())?;
         }
         Ok(conclude(&self.output, totals.exit()))
@@ -216,19 +216,6 @@ fn questions(selected: &Selected, args: &CheckArgs) -> Vec<Question> {
     questions.filter(|question| is_asked(question.id)).collect()
 }
 
-/// How far an exploration may go.
-pub(crate) fn limits(args: &ExploreArgs, deadline: Option<Instant>) -> Limits<'static> {
-    Limits {
-        threads: args.threads(),
-        states_max: args.max_states,
-        depth_max: args.max_depth,
-        deadline,
-        memory: args.memory.map(|bytes_max| MemoryLimit { in_use: memory::peak_bytes, bytes_max }),
-        stop: Some(interrupt::flag()),
-        stop_at: 0,
-    }
-}
-
 fn pin(selected: &Selected, judgement: &Judgement) -> PinCheck {
     if selected.origin == Origin::File || judgement.coverage != Coverage::Exhausted {
         return PinCheck::NotAsked;
@@ -239,11 +226,6 @@ fn pin(selected: &Selected, judgement: &Judgement) -> PinCheck {
         Some(&pinned) if pinned == found => PinCheck::Same(pinned),
         Some(&pinned) => PinCheck::Differs { pinned, found },
     }
-}
-
-fn to_json(value: &impl serde::Serialize) -> String {
-    // Plain data with names for keys always has a form as JSON.
-    serde_json::to_string_pretty(value).map(|text| text + "\n").unwrap_or_default()
 }
 
 fn all<T: ToString>(problems: &[T]) -> Vec<String> {

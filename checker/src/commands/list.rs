@@ -11,7 +11,7 @@ use crate::cli::{ListArgs, Listing};
 use crate::exit::Exit;
 use crate::output::{OPEN, Output, STRONG, complain, styled};
 use crate::report::{Layout, hang};
-use crate::sink::Sink;
+use crate::sink::{Sink, json_text};
 
 /// Runs the command.
 pub(crate) fn run(args: &ListArgs) -> Exit {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ListArgs) -> Exit {
     if let Some(sink) = sink {
         let (key, values) = (key(args.what), items.iter().map(|item| item.json.clone()).collect::<Vec<_>>());
         let json = json!({ key: values });
-        if let Err(problem) = sink.write(&mut output, &format!("{json:#}\n")) {
+        if let Err(problem) = sink.write(&mut output, &json_text(&json)) {
             complain([problem]);
             return Exit::Unusable;
         }

@@ -10,7 +10,7 @@ use crate::cli::ReplayArgs;
 use crate::exit::Exit;
 use crate::output::{BAD, GOOD, Output, complain, styled};
 use crate::report::{Layout, trace_text};
-use crate::sink::Sink;
+use crate::sink::{Sink, json_text};
 
 /// What `oncemore replay --json` writes.
 #[derive(Debug, Serialize)]
@@ -63,9 +63,8 @@ fn replay(trace: &TraceFile, json: Option<Sink>) -> Result<Exit, String> {
     let mut output = Output::new(json.as_ref().is_some_and(Sink::is_stdout));
     output.print(&told(trace, &result));
     if let Some(sink) = json {
-        let json = ReplayJson::new(trace, &result);
-        let text = serde_json::to_string_pretty(&json).map_err(|error| error.to_string())?;
-        sink.write(&mut output, &(text + "\n")).map_err(|error| error.to_string())?;
+        let json = json_text(&ReplayJson::new(trace, &result));
+        sink.write(&mut output, &json).map_err(|error| error.to_string())?;
     }
     let exit = if result.is_ok() { Exit::AsExpected } else { Exit::NotAsExpected };
     Ok(conclude(&output, exit))

@@ -39,6 +39,7 @@ fn a_bad_command_line_runs_nothing() {
     for arguments in [
         "--no-such-flag".to_owned(),
         "check no-such-scenario".to_owned(),
+        format!("--threads 1 check {sound}"),
         "check no-such-file.toml".to_owned(),
         format!("check {sound} --threads 0"),
         format!("check {sound} --max-states 0"),

@@ -77,6 +77,8 @@ pub(crate) struct SessionState {
     pub(crate) id: SessionId,
     pub(crate) at: Incarnation,
     pub(crate) identity: Option<Identity>,
+    /// Whether the call that opened it was rejected.
+    pub(crate) rejected: bool,
 }
 
 /// The connection of the attempt that began last.

@@ -110,6 +110,9 @@ impl<S: ClaimStore> Model<S> {
                 self.route_lost(world, call, true, notes);
                 let cause = self.cause(world, call, What::Refused(refusal));
                 if refusal.is_claim_rejection() {
+                    if let Some(session) = &mut world.call_mut(call).session {
+                        session.rejected = true;
+                    }
                     notes.reach(Reach::RejectionSeen);
                     (Input::Refused(refusal, cause), Saw::Rejection { cause, sent_back })
                 } else {
@@ -358,10 +361,14 @@ impl<S: ClaimStore> Model<S> {
         if let Some(session) = session {
             header.identity = self.script.terms.rules.session_identity(session.identity);
         }
+        // E6, G8.
+        if !plan.eligible && header.identity.is_some() {
+            state.ledger.raise(Flag::WrongIdentity);
+        }
         let id = PacketId { call, attempt: state.ledger.attempts, copy: 0, answer: false };
         let own_session = plan.opens_session.then(|| session_id(call, Ordinal(id.attempt)));
         if let Some(own) = own_session {
-            state.session = Some(SessionState { id: own, at: address, identity: header.identity });
+            state.session = Some(SessionState { id: own, at: address, identity: header.identity, rejected: false });
         }
         state.connection = Connection::Open;
         world.caller_mut(plan.caller).lanes[usize::from(plan.object)] = Some(lane);
@@ -473,10 +480,9 @@ impl<S: ClaimStore> Model<S> {
             cause: ledger.first.unwrap_or(cause),
         };
         let expected = match saw {
-            Saw::Answer(seen) => match self.session_of(world, plan) {
-                Some(Mark::Marked) if plan.mark == Mark::Unmarked => Outcome::NotBegun,
-                Some(Mark::Marked | Mark::Unmarked) | None => Outcome::Answered(seen),
-            },
+            Saw::Answer(seen) if self.may_run(world, plan) => Outcome::Answered(seen),
+            // Any failure would do: this is none.
+            Saw::Answer(_) => Outcome::NotBegun,
             Saw::Failure(Failure { kind, remote, payload, .. }) if ledger.final_failure => {
                 Outcome::Failed { kind, delivery, remote, cause: payload }
             }
@@ -490,13 +496,15 @@ impl<S: ClaimStore> Model<S> {
         Some(expected)
     }
 
-    /// G8: how the session of a later call was opened.
-    fn session_of(&self, world: &World<S>, plan: &CallPlan) -> Option<Mark> {
+    /// G8: whether a later call may run in its session; any other call may.
+    fn may_run(&self, world: &World<S>, plan: &CallPlan) -> bool {
         let Role::Later(opener) = plan.role else {
-            return None;
+            return true;
         };
-        world.call(opener).session?;
-        Some(self.script.call(opener).mark)
+        world.call(opener).session.is_none_or(|session| {
+            let opened_marked = self.script.call(opener).mark == Mark::Marked;
+            !session.rejected && (!opened_marked || plan.mark == Mark::Marked)
+        })
     }
 
     /// An inner call ended: the run that made it goes on, or its method fails with it (F2).

@@ -49,6 +49,7 @@ impl<S: ClaimStore> Model<S> {
         let arrival = gate.arrive(terms, request, NOW);
         notes.all(arrival.fired);
         if let Some(refusal) = arrival.refused {
+            note_refusal(world, &request, refusal);
             self.answer(world, packet, Body::Refused(refusal), draining);
         }
         Some(())
@@ -101,20 +102,14 @@ impl<S: ClaimStore> Model<S> {
         Some(())
     }
 
-    /// The gate's refusal leaves; a refusal of what was never let in is noted (G10, L2).
+    /// The gate's refusal leaves.
     fn refuse(&self, world: &mut World<S>, at: At, request: &Request<Ticket>, refusal: Refusal) {
-        let id = request.ticket.id;
         let here = world.object(at.object).incarnations[usize::from(at.place)].gate.incarnation();
         let unknown_session = request.position == Position::Later && refusal == Refusal::Elsewhere;
-        let sent_back = unknown_session || (S::checks_address(&self.script.gate.store) && request.header.address != here);
-        let says_duplicate =
-            matches!(refusal, Refusal::Claimed | Refusal::Settled | Refusal::Older | Refusal::OtherRequest);
-        let state = world.call_mut(id.call);
-        let current = state.machine.as_ref().and_then(|machine| machine.identity());
-        if says_duplicate && state.ledger.admitted == 0 && current.is_some() && current == request.header.identity {
-            state.ledger.raise(Flag::GaveUpEarly);
-        }
-        self.answer(world, id, Body::Refused(refusal), sent_back);
+        let sent_back =
+            unknown_session || (S::checks_address(&self.script.gate.store) && request.header.address != here);
+        note_refusal(world, request, refusal);
+        self.answer(world, request.ticket.id, Body::Refused(refusal), sent_back);
     }
 
     /// G6: the store is full. The owner gets a new number; one that has lost the object learns it and drains.
@@ -432,6 +427,17 @@ impl<S: ClaimStore> Model<S> {
                 }
             }
         }
+    }
+}
+
+/// G10, L2: a call that was never let in is refused as a duplicate.
+fn note_refusal<S: ClaimStore>(world: &mut World<S>, request: &Request<Ticket>, refusal: Refusal) {
+    let says_duplicate =
+        matches!(refusal, Refusal::Claimed | Refusal::Settled | Refusal::Older | Refusal::OtherRequest);
+    let state = world.call_mut(request.ticket.id.call);
+    let current = state.machine.as_ref().and_then(|machine| machine.identity());
+    if says_duplicate && state.ledger.admitted == 0 && current.is_some() && current == request.header.identity {
+        state.ledger.raise(Flag::GaveUpEarly);
     }
 }
 

@@ -339,7 +339,7 @@ pub(super) fn unmarked_session() -> Scenario {
 pub(super) fn window() -> Scenario {
     let scenario = timed(world("window", "Claims are kept for a window of time.", LOST_REPLY, alone()));
     let settings = StoreSettings { retention: Retention::Time, window_ms: 700, ..scenario.store };
-    let world = WorldSettings { lifetime_ms: Some(100), waiting_ms: Some(0), ..scenario.world };
+    let world = WorldSettings { lifetime_ms: Some(100), waiting_ms: Some(1), ..scenario.world };
     store(settings, Scenario { world, ..scenario })
 }
 

@@ -35,6 +35,12 @@ pub(crate) enum Command {
     /// Check the standard suite, or the scenarios named
     #[command(after_help = EXIT_STATUS)]
     Check(Box<CheckArgs>),
+    /// Every design of the claim store against every world
+    #[command(after_help = EXIT_STATUS)]
+    Matrix(MatrixArgs),
+    /// Break each rule on purpose, and see that it is caught
+    #[command(after_help = EXIT_STATUS)]
+    Mutants(MutantsArgs),
     /// Run a trace again and see whether it says the same
     #[command(after_help = EXIT_STATUS)]
     Replay(ReplayArgs),
@@ -101,6 +107,31 @@ pub(crate) struct ReportArgs {
     /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) color: Color,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MatrixArgs {
+    /// Print every row and every cell, not only the rows near the default
+    #[arg(long)]
+    pub(crate) details: bool,
+    /// Write the page with all verdicts to this file
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) write: Option<PathBuf>,
+    /// Fail if the page in this file is not what would be written
+    #[arg(long, value_name = "FILE.md")]
+    pub(crate) check: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) explore: ExploreArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MutantsArgs {
+    #[command(flatten)]
+    pub(crate) explore: ExploreArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Args, Debug)]

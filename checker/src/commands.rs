@@ -2,6 +2,8 @@
 
 pub(crate) mod check;
 mod list;
+mod matrix;
+mod mutants;
 mod replay;
 mod show;
 
@@ -20,6 +22,8 @@ pub(crate) fn run(cli: Cli) -> Exit {
     match cli.command {
         None => check::run(&cli.check),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Matrix(args)) => matrix::run(&args),
+        Some(Command::Mutants(args)) => mutants::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Show(args)) => show::run(&args),

@@ -3,6 +3,7 @@
 pub(crate) mod check_json;
 pub(crate) mod check_text;
 mod layout;
+pub(crate) mod matrix_text;
 mod names;
 pub(crate) mod totals;
 pub(crate) mod trace_text;

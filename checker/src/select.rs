@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::CommandFactory;
+use oncemore_model::matrix::{Cell, PROPERTIES};
 use oncemore_model::scenario::{Entry, ReadError, Scenario, find, library};
 use thiserror::Error;
 
@@ -82,10 +83,25 @@ impl Selected {
         if is_path {
             return Ok(Self { scenario: Scenario::read(path)?, origin: Origin::File });
         }
+        if let Some(cell) = Cell::all().into_iter().find(|cell| cell.scenario().name == name) {
+            return Ok(Self::cell(cell));
+        }
         if Cli::command().find_subcommand(name).is_some() {
             return Err(SelectError::Command(name.to_owned()));
         }
         Err(SelectError::unknown(name))
+    }
+
+    /// A cell of the matrix, with what is expected of it there. It is no scenario of the library: nothing is pinned.
+    fn cell(cell: Cell) -> Self {
+        let mut scenario = cell.scenario();
+        for property in PROPERTIES {
+            if let Some(why) = cell.why_violated(property) {
+                scenario.expect.violated.push(property.name().to_owned());
+                scenario.expect.because.insert(property.name().to_owned(), why.to_owned());
+            }
+        }
+        Self { scenario, origin: Origin::File }
     }
 }
 

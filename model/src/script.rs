@@ -37,6 +37,8 @@ pub(crate) struct Script<S: ClaimStore> {
     pub(crate) waiting: Option<Duration>,
     pub(crate) history: bool,
     pub(crate) subrequests_max: u32,
+    /// How many requests the network may repeat.
+    pub(crate) duplicates: u8,
     /// Whether no two calls can have the same identity (G10).
     pub(crate) ids_unique: bool,
     /// D5, fenced: then even a marked call takes effect at most once (P2).
@@ -119,6 +121,7 @@ impl<S: ClaimStore> Script<S> {
             waiting: scenario.world.waiting_ms.map(|ms| MS * ms),
             history: scenario.world.history,
             subrequests_max: scenario.world.subrequests_max,
+            duplicates: scenario.faults.duplicate,
             ids_unique: rules.0.is_none() && scenario.faults.reuse == 0,
             effects_once: design == Design::DurableResults && scenario.store.fenced,
         }

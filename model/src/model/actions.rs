@@ -77,9 +77,21 @@ impl<S: ClaimStore> Model<S> {
         }
         let settled = |other: u8| world.call(other).ledger.outcome.settled();
         match plan.role {
-            Role::Plain | Role::Later(_) => plan.after.is_none_or(settled),
+            Role::Plain | Role::Later(_) => {
+                plan.after.is_none_or(|before| settled(before) || self.never_made(world, before))
+            }
             Role::Pipelined(producer) => world.call(producer).ledger.outcome == Outcome::Pending,
             Role::Inner { .. } => state.host.is_some(),
+        }
+    }
+
+    /// E4: whether a pending result was not used while it was pending, and so never will be.
+    fn never_made(&self, world: &World<S>, call: u8) -> bool {
+        match self.script.call(call).role {
+            Role::Pipelined(producer) => {
+                world.call(call).ledger.outcome == Outcome::NotBegun && world.call(producer).ledger.outcome.settled()
+            }
+            Role::Plain | Role::Later(_) | Role::Inner { .. } => false,
         }
     }
 

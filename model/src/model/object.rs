@@ -65,7 +65,9 @@ impl<S: ClaimStore> Model<S> {
             notes.reach(Reach::FailedClosed);
         }
         let gate = &object.incarnations[usize::from(at.place)].gate;
-        object.kept_settled |= keeps_settled(gate, &request.header);
+        // What is sent back is not listened to.
+        let heard = decision != Decision::Refuse(Refusal::Elsewhere);
+        object.kept_settled |= heard && keeps_settled(gate, &request.header);
         let id = request.ticket.id;
         match decision {
             Decision::NewEpoch => self.new_epoch(world, at, notes),

@@ -94,7 +94,9 @@ impl Which {
 fn question<S: ClaimStore>(script: &Script<S>, world: &World<S>, object: u8, field: Which) -> Question {
     let calls = script.calls.iter().zip(world.calls.iter()).map(|(plan, state)| {
         let marked = plan.mark == Mark::Marked;
-        let copies_max = if marked { state.ledger.attempts.max(1) } else { 1 };
+        // Nothing is promised of what has no identity where the network repeats it (P1).
+        let repeated = if plan.eligible { 0 } else { script.duplicates };
+        let copies_max = if marked { state.ledger.attempts.max(1) + repeated } else { 1 + repeated };
         let part = Part {
             touches: plan.object == object && field.seen_by(plan) && !plan.unknown,
             writes: field.of(plan.writes),

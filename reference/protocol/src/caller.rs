@@ -323,6 +323,13 @@ impl<P> Call<P> {
         let first = self.eligible && !self.reuse;
         if first && terms.rules.first_rejection(terms.first_rejection, terms.transport) == FirstRejection::Fresh {
             failure.delivery = Delivery::NotDelivered;
+            if !self.may_retry(terms) {
+                // E4: of a committed call too, a claim rejection shows the original failure.
+                self.raise_doubt(Delivery::NotDelivered);
+                let fired = fired.with(Branch::FirstRejectionFresh).with(Branch::RejectionShowsOriginal);
+                let shown = terms.rules.shown_when_given_up();
+                return self.give_up(fired, shown, Some(failure), Ending::ClaimRejected, now);
+            }
             let mut step = self.failed(terms, now, draw, failure);
             step.fired.add(Branch::FirstRejectionFresh);
             return step;

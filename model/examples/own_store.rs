@@ -104,7 +104,9 @@ impl ClaimStore for Newest {
     }
 
     fn claims(&self) -> impl Iterator<Item = Key> {
-        self.callers.iter().map(|(caller, (number, _))| Key { caller, number: oncemore_protocol::identity::Number(number) })
+        self.callers
+            .iter()
+            .map(|(caller, (number, _))| Key { caller, number: oncemore_protocol::identity::Number(number) })
     }
 
     fn rebase(&mut self, _: &Older, _: Duration) {}
@@ -134,7 +136,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The cells of one row: the store stands in for D3, fenced; its retention is its own.
 fn row() -> Vec<Cell> {
     let ours = |cell: &Cell| {
-        cell.design == Design::VolatileIncarnation && cell.fenced && cell.retention == Retention::Watermark && !cell.fresh
+        cell.design == Design::VolatileIncarnation
+            && cell.fenced
+            && cell.retention == Retention::Watermark
+            && !cell.fresh
     };
     Cell::all().into_iter().filter(ours).collect()
 }

@@ -6,40 +6,19 @@ use oncemore_model::explore::{BreadthFirst, Coverage, Engine, Exploration, Limit
 use oncemore_model::model::Model;
 use oncemore_model::mutant::Broken;
 use oncemore_model::property::{Judged, Property};
-use oncemore_model::scenario::{Entry, Scenario, find, library};
+use oncemore_model::scenario::{Scenario, find, library};
 
 /// What is left of a larger scenario is for the `oncemore` command.
 const STATES_MAX: u64 = 30_000;
-
-/// Scenarios whose expectation the model does not share yet.
-const OPEN: [(&str, &str); 4] = [
-    (
-        "duplicate-ineligible",
-        "P13 takes an ineligible call for one operation also where the network duplicates it (P1)",
-    ),
-    (
-        "pipelining-fresh",
-        "with C5 `fresh` the rejection of a committed attempt is shown, not the original failure (E4)",
-    ),
-    ("pipelining-then-more", "a call waits for ever behind a pipelined one that is never made (L1)"),
-    ("stale-resolve", "an attempt that is sent back before it is heard counts as having told what is settled (P15)"),
-];
 
 #[test]
 fn what_is_expected_is_found() {
     let scenarios = library().iter().map(|entry| &entry.scenario).filter(|scenario| scenario.suite);
     let surprising: Vec<_> = scenarios
         .map(|scenario| (scenario.name.as_str(), surprises(scenario)))
-        .filter(|(name, surprises)| surprises.is_empty() == OPEN.iter().any(|(open, _)| open == name))
+        .filter(|(_, surprises)| !surprises.is_empty())
         .collect();
-    assert!(surprising.is_empty(), "surprises, or open and settled: {surprising:#?}");
-}
-
-#[test]
-fn what_is_open_is_in_the_library() {
-    for (name, why) in OPEN {
-        assert!(library().iter().any(|Entry { scenario, .. }| scenario.name == name), "{name}: {why}");
-    }
+    assert!(surprising.is_empty(), "surprises: {surprising:#?}");
 }
 
 /// Case 11: the table must not forget sooner than the last retry can have been judged.

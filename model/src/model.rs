@@ -1,7 +1,7 @@
 //! The model: the world as a transition system whose steps drive the machines that ship.
 //!
 //! A step clones the world, lets the machines of `oncemore-protocol` decide, notes in the ledger what really happened, and
-//! renumbers the result. `actions` says what may happen, one file each says what does: [`caller`], [`object`], [`network`].
+//! renumbers the result. `actions` says what may happen, one file each says what does: `caller`, `object`, `network`.
 
 mod actions;
 mod caller;

@@ -92,7 +92,22 @@ impl Property {
             Self::R4 => Judged::ByTransition(Reach::FailedClosed.tag()),
             Self::R5 => Judged::ByTransition(Reach::SentBackThenAnswered.tag()),
             Self::R6 => Judged::ByCoverage,
-            _ => Judged::InEveryState(self as u32),
+            Self::P1
+            | Self::P2
+            | Self::P3
+            | Self::P4
+            | Self::P5
+            | Self::P6
+            | Self::P7
+            | Self::P8
+            | Self::P9
+            | Self::P10
+            | Self::P11
+            | Self::P12
+            | Self::P13
+            | Self::P14
+            | Self::P15
+            | Self::P16 => Judged::InEveryState(self as u32),
         }
     }
 

@@ -115,10 +115,14 @@ impl Default for Load {
 }
 
 /// What an answer says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Body {
     Value(Seen),
-    Thrown { kind: Kind, delivery: Delivery },
+    Thrown {
+        kind: Kind,
+        delivery: Delivery,
+    },
+    #[default]
     NoMethod,
     Refused(Refusal),
 }
@@ -141,12 +145,6 @@ pub(crate) struct Object<S: ClaimStore> {
     pub(crate) incarnations: Vec<Life<S>>,
     /// P15: a gate kept a claim that its caller had told it was settled.
     pub(crate) kept_settled: bool,
-}
-
-impl Default for Body {
-    fn default() -> Self {
-        Self::NoMethod
-    }
 }
 
 /// One incarnation.

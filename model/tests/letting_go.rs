@@ -11,7 +11,7 @@ const STATES_MAX: u64 = 30_000;
 
 /// The properties that are violated or reached, and the goals at which a run can get stuck.
 fn findings(model: &Model, limits: &Limits<'_>) -> Option<(u64, Vec<&'static str>)> {
-    let found = BreadthFirst.explore(model, limits, &mut |_| {}).unwrap();
+    let found = BreadthFirst.explore(model, limits, &mut |_| {}).expect("a finding backed by a run");
     if found.counts.states >= STATES_MAX {
         return None;
     }

@@ -114,8 +114,7 @@ fn trials(args: &MutantsArgs) -> Result<Vec<Trial>, ExploreError> {
         let workers: Vec<_> = (0..args.explore.threads().get()).map(|_| scope.spawn(work)).collect();
         workers
             .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect::<Result<(), _>>()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     let mut trials = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     trials.sort_by_key(|trial| trial.hunt.mutant);

@@ -35,6 +35,9 @@ enum Saw {
     Timer,
 }
 
+/// What the machine is told, and what the ledger makes of the same.
+type News = (Input<Cause>, Saw);
+
 impl<S: ClaimStore> Model<S> {
     pub(super) fn begin_call(&self, world: &mut World<S>, call: u8, send: Send, notes: &mut Notes) -> Option<()> {
         let plan = self.script.call(call);
@@ -47,7 +50,7 @@ impl<S: ClaimStore> Model<S> {
         notes.all(step.fired);
         if let Role::Pipelined(producer) = plan.role {
             self.attempt_begins(world, call);
-            return self.tell(world, producer, Input::PipelinedUse, Saw::Use, Draw::Soon, send, notes);
+            return self.tell(world, producer, (Input::PipelinedUse, Saw::Use), Draw::Soon, send, notes);
         }
         self.attempt(world, call, send, notes)
     }
@@ -56,13 +59,13 @@ impl<S: ClaimStore> Model<S> {
         let attempts = world.call(call).ledger.attempts;
         let late = world.call(call).cutoff_ms.is_some_and(|left| left <= 0);
         let saw = if late { Saw::SleptPastCutoff } else { Saw::Timer };
-        self.tell(world, call, Input::Timer, saw, draw_of(send), send, notes)?;
+        self.tell(world, call, (Input::Timer, saw), draw_of(send), send, notes)?;
         // A fault that an attempt would have met does not strike if none began.
         (send == Send::Sent || world.call(call).ledger.attempts > attempts).then_some(())
     }
 
     pub(super) fn cut_off(&self, world: &mut World<S>, call: u8, notes: &mut Notes) -> Option<()> {
-        self.tell(world, call, Input::Timer, Saw::Cutoff, Draw::Soon, Send::Sent, notes)
+        self.tell(world, call, (Input::Timer, Saw::Cutoff), Draw::Soon, Send::Sent, notes)
     }
 
     pub(super) fn see_drop(&self, world: &mut World<S>, call: u8, draw: Draw, notes: &mut Notes) -> Option<()> {
@@ -71,18 +74,18 @@ impl<S: ClaimStore> Model<S> {
         world.call_mut(call).session = None;
         self.route_lost(world, call, false, notes);
         let failure = Failure::dropped(cause);
-        self.tell(world, call, Input::Failed(failure), Saw::Failure(failure), draw, Send::Sent, notes)
+        self.tell(world, call, (Input::Failed(failure), Saw::Failure(failure)), draw, Send::Sent, notes)
     }
 
     pub(super) fn give_up(&self, world: &mut World<S>, call: u8, notes: &mut Notes) -> Option<()> {
         world.budget.spend(Fault::GiveUp);
-        self.tell(world, call, Input::Drop, Saw::Drop, Draw::Soon, Send::Sent, notes)
+        self.tell(world, call, (Input::Drop, Saw::Drop), Draw::Soon, Send::Sent, notes)
     }
 
     pub(super) fn abort(&self, world: &mut World<S>, call: u8, notes: &mut Notes) -> Option<()> {
         world.budget.spend(Fault::Abort);
         let reason = self.cause(world, call, What::Abort);
-        self.tell(world, call, Input::Abort(reason), Saw::Abort, Draw::Soon, Send::Sent, notes)
+        self.tell(world, call, (Input::Abort(reason), Saw::Abort), Draw::Soon, Send::Sent, notes)
     }
 
     /// An answer arrives. Nobody waits for it unless its attempt is still the caller's.
@@ -120,7 +123,7 @@ impl<S: ClaimStore> Model<S> {
                 }
             }
         };
-        self.tell(world, call, input, saw, draw, Send::Sent, notes)
+        self.tell(world, call, (input, saw), draw, Send::Sent, notes)
     }
 
     /// What a refusal that is no claim rejection counts for (F2), as the specification tells it.
@@ -163,8 +166,7 @@ impl<S: ClaimStore> Model<S> {
         &self,
         world: &mut World<S>,
         call: u8,
-        input: Input<Cause>,
-        saw: Saw,
+        (input, saw): News,
         draw: Draw,
         send: Send,
         notes: &mut Notes,
@@ -276,7 +278,7 @@ impl<S: ClaimStore> Model<S> {
                 world.budget.spend(Fault::Unreachable);
                 let failure = Failure::unreachable(self.cause(world, call, What::Unreachable));
                 notes.branch(oncemore_protocol::rule::Branch::NotDelivered);
-                self.tell(world, call, Input::Failed(failure), Saw::Failure(failure), draw, Send::Sent, notes)
+                self.tell(world, call, (Input::Failed(failure), Saw::Failure(failure)), draw, Send::Sent, notes)
             }
             Send::Sent | Send::Stale => match self.script.call(call).role {
                 Role::Later(opener) => self.send_in_session(world, call, opener, notes),
@@ -325,7 +327,7 @@ impl<S: ClaimStore> Model<S> {
             None => {
                 // The session ended with its connection or its incarnation.
                 let failure = Failure::unreachable(self.cause(world, call, What::Unreachable));
-                self.tell(world, call, Input::Failed(failure), Saw::Failure(failure), Draw::Soon, Send::Sent, notes)
+                self.tell(world, call, (Input::Failed(failure), Saw::Failure(failure)), Draw::Soon, Send::Sent, notes)
             }
         }
     }
@@ -390,10 +392,10 @@ impl<S: ClaimStore> Model<S> {
     ) -> Option<()> {
         let plan = self.script.call(call);
         let outcome = match settlement {
-            Settlement::Answered => match saw {
-                Saw::Answer(seen) => Outcome::Answered(seen),
-                _ => return None,
-            },
+            Settlement::Answered => {
+                let Saw::Answer(seen) = saw else { return None };
+                Outcome::Answered(seen)
+            }
             Settlement::Failed(Failure { kind, delivery, remote, payload }) => {
                 Outcome::Failed { kind, delivery, remote, cause: payload }
             }
@@ -551,7 +553,7 @@ impl<S: ClaimStore> Model<S> {
                 Outcome::NotBegun | Outcome::Pending | Outcome::Failed { .. } | Outcome::Aborted | Outcome::Gone => {
                     let failure = Failure::unreachable(self.cause(world, call, What::Producer));
                     let saw = Saw::Failure(failure);
-                    self.tell(world, call, Input::Failed(failure), saw, Draw::Soon, Send::Sent, notes)?;
+                    self.tell(world, call, (Input::Failed(failure), saw), Draw::Soon, Send::Sent, notes)?;
                 }
             }
         }

@@ -223,11 +223,10 @@ impl<S: ClaimStore> Model<S> {
         life.run_mut(id)?.result = Some(result);
         let ticket = ticket_of(&life.gate, id)?;
         let writes = life.gate.finished(&self.script.gate, ticket, NOW);
-        let effect = matches!(result, Body::Value(_));
-        if effect {
+        if matches!(result, Body::Value(_)) {
             overwrite(&mut life.cache, plan, id.call);
         }
-        self.commit(world, at, id, effect, result, &writes, notes)
+        self.commit(world, at, id, result, &writes, notes)
     }
 
     /// The transaction of effect and result (D5), if this incarnation still holds the epoch.
@@ -236,12 +235,12 @@ impl<S: ClaimStore> Model<S> {
         world: &mut World<S>,
         at: At,
         id: PacketId,
-        effect: bool,
         result: Body,
         writes: &Writes,
         notes: &mut Notes,
     ) -> Option<()> {
         let plan = self.script.call(id.call);
+        let effect = matches!(result, Body::Value(_));
         if let Body::Value(seen) = result {
             world.call_mut(id.call).ledger.returned |= value_bit(seen);
         }

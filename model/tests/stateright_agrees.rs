@@ -10,10 +10,10 @@ use oncemore_model::scenario::find;
 
 fn agree(name: &str) {
     let scenario = &find(name).unwrap_or_else(|| panic!("no scenario {name}")).scenario;
-    let model = Model::new(scenario, Broken(None)).unwrap();
+    let model = Model::new(scenario, Broken(None)).expect("a scenario of the library");
     for threads in [1, 2] {
-        let limits = Limits { threads: NonZeroUsize::new(threads).unwrap(), ..Limits::default() };
-        let ours = BreadthFirst.explore(&model, &limits, &mut |_| {}).unwrap();
+        let limits = Limits { threads: NonZeroUsize::new(threads).expect("one or two"), ..Limits::default() };
+        let ours = BreadthFirst.explore(&model, &limits, &mut |_| {}).expect("a finding backed by a run");
         assert_eq!(ours.coverage, Coverage::Exhausted, "{name}");
         for search in [StaterightSearch::BreadthFirst, StaterightSearch::DepthFirst] {
             let theirs = count_with_stateright(model.clone(), search, threads);

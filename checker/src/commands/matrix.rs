@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use oncemore_model::explore::Limits;
-use oncemore_model::matrix::{Cell, Matrix, Outcome, PROPERTIES, Verdict, run as explore};
+use oncemore_model::matrix::{Cell, Expected, Matrix, Outcome, PROPERTIES, Verdict, run as explore};
 use oncemore_model::property::Property;
 use serde_json::{Value, json};
 
@@ -126,9 +126,9 @@ fn verdicts(matrix: &Matrix) -> impl Iterator<Item = (Cell, Property, Verdict)> 
     })
 }
 
-/// What is expected of a cell: what a sentence in the repository says is broken is, all else holds.
+/// What is expected of a cell: what the data in the repository says is broken is, all else holds.
 fn expected(cell: Cell, property: Property) -> &'static str {
-    if cell.why_violated(property).is_some() { "violated" } else { "holds" }
+    if Expected::shipped().is_violated(&cell, property) { "violated" } else { "holds" }
 }
 
 const fn word(verdict: Verdict) -> &'static str {

@@ -80,7 +80,7 @@ mutants! {
     OneAttemptTooMany "one-attempt-too-many" breaks "C1" P3 in no_retries:
         "A call makes one attempt more than its limit allows.";
     AttemptsNotCounted "attempts-not-counted" breaks "C1" L1 in refused_for_ever:
-        "No attempt uses up another, so only the cutoff could ever end the call.";
+        "No number of attempts is too many, so only the cutoff could ever end the call.";
     CutoffIgnored "cutoff-ignored" breaks "C2" P4 in cutoff_in_backoff:
         "Neither the delay nor the end of the sleep is compared with the cutoff.";
     CutoffFromFirstFailure "cutoff-from-first-failure" breaks "C2" P4 in late_failure:

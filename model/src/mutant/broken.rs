@@ -36,11 +36,16 @@ impl Rules for Broken {
     // ---- The caller ----
 
     fn attempts_max(self, limits: Limits) -> u8 {
+        if self.by(Mutant::AttemptsNotCounted) {
+            return u8::MAX;
+        }
         Spec.attempts_max(limits) + u8::from(self.by(Mutant::OneAttemptTooMany))
     }
 
     fn attempts_after(self, attempts: u8) -> u8 {
-        if self.by(Mutant::AttemptsNotCounted) { attempts } else { Spec.attempts_after(attempts) }
+        // A first attempt and others are still told apart, but not how many others.
+        let counted = Spec.attempts_after(attempts);
+        if self.by(Mutant::AttemptsNotCounted) { counted.min(2) } else { counted }
     }
 
     fn cutoff(self, started: Time, timeout: Duration) -> Time {

@@ -185,12 +185,10 @@ pub(super) fn no_retries() -> Scenario {
 }
 
 pub(super) fn refused_for_ever() -> Scenario {
-    let about = "A store that may not forget is full for good, and whom it refuses tries anew.";
+    let about = "A store that may not forget is full for good, and whom it refuses would try anew if it might.";
     let callers = [caller([write("k1", Field::X)]), caller([write("k2", Field::Y)])];
     let scenario = room_for_one(design(Design::VolatileOpen, world("refused-for-ever", about, NONE, callers)));
-    let scenario = store(StoreSettings { first_rejection: FirstRejection::Fresh, ..scenario.store }, scenario);
-    // A budget of subrequests that goes down is no cycle until it is used up.
-    Scenario { world: WorldSettings { subrequests_max: 1, ..scenario.world }, ..scenario }
+    retries(0, store(StoreSettings { first_rejection: FirstRejection::Fresh, ..scenario.store }, scenario))
 }
 
 pub(super) fn cutoff_in_backoff() -> Scenario {

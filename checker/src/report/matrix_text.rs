@@ -184,6 +184,9 @@ Every design of the claim store, fenced or not, with each way to forget and each
 world, with one caller and with two. Each cell was explored exhaustively for P1, P2, P11, P13 and P14: a letter says that a run
 breaks a promise for one caller or for two, a dot that all five hold.
 
+No window of retention `time` ends in these cells, and no cutoff falls: they ask what a window that is long enough is worth. How
+long is long enough is asked by the scenarios `window-long-enough`, `window-too-short` and `case_11`.
+
 | | |
 |---|---|
 | `·` | all five hold |

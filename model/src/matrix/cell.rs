@@ -275,8 +275,8 @@ impl Cell {
         if self.callers == 1 {
             calls = vec![calls.concat()];
         } else if self.trouble.evicts() {
-            // Two claims fit where each caller has no entry of its own.
-            calls[1].push(call("k3", false, &[Field::X]));
+            // Two claims fit where callers have no entries of their own, and whoever finds the store full may be turned away.
+            calls[1].push(call("k3", false, &[Field::X, Field::Y]));
         }
         calls.into_iter().map(|calls| CallerScript { skew_ms, concurrent: false, calls }).collect()
     }

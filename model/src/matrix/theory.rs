@@ -78,7 +78,9 @@ impl Cell {
             return None;
         }
         let trouble = Troubles::of(self.trouble);
-        if trouble.eviction && !(trouble.late && self.lets_in_who_finds_it_full()) {
+        // D1 turns away whoever finds the store full, so there nothing comes later that could be undone.
+        let turned_away = self.design == Design::VolatileOpen && self.retention == Retention::Watermark;
+        if trouble.eviction && (turned_away || !trouble.late) {
             return None;
         }
         if !self.fenced && (trouble.late || trouble.duplication) {
@@ -94,22 +96,6 @@ impl Cell {
         };
         doubts_alone
             .then_some("Only doubt is left of the call, and the mark waives doubt, however late the attempt arrives.")
-    }
-
-    /// Whether the second call, where it is the one to find the store full, comes to run after all. (With retention
-    /// `time` the third call finds it full.)
-    fn lets_in_who_finds_it_full(&self) -> bool {
-        if self.retention == Retention::Time {
-            return true;
-        }
-        match self.design {
-            // It was made before the claim epoch that it brings about, and is rejected, unless it is sent anew.
-            Design::VolatileClock | Design::Durable | Design::DurableResults => self.fresh,
-            // It is sent back, and is sent again.
-            Design::VolatileIncarnation => true,
-            // It is refused.
-            Design::None | Design::VolatileOpen => false,
-        }
     }
 }
 

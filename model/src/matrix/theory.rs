@@ -1,7 +1,7 @@
 //! What thinking alone says of each cell, and why.
 //!
-//! It was written down before the cells were explored, and it knows nothing of the model: where the two part, one of them
-//! is wrong.
+//! Most of it was written down before the cells were explored, and it knows nothing of the model: where the two part, one of
+//! them is wrong. What it says of the worlds `all`, duplication and eviction was revised after their results were seen.
 
 use oncemore_protocol::design::{Design, Retention};
 

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use oncemore_model::matrix::{Design, Trouble};
 use oncemore_model::property::Property;
 
 use crate::units::{parse_bytes, parse_count, parse_duration};
@@ -67,6 +68,9 @@ pub(crate) struct CheckArgs {
     /// Write the counts found to model/expected/counts.json, instead of comparing with them
     #[arg(long)]
     pub(crate) bless: bool,
+    /// Look for cycles (L1) in scenarios of the library up to so many states; in your own it is always done
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M", help_heading = "Limits")]
+    pub(crate) max_cycle_states: u64,
     #[command(flatten)]
     pub(crate) explore: ExploreArgs,
     #[command(flatten)]
@@ -92,9 +96,6 @@ pub(crate) struct ExploreArgs {
     /// Cut a scenario short rather than allocate more than this (500M, 4G, 4GiB)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
-    /// Look for cycles (L1) in scenarios of the library up to so many states; in your own it is always done
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
-    pub(crate) max_cycle_states: u64,
 }
 
 /// How to report; the same for all commands.
@@ -114,11 +115,17 @@ pub(crate) struct MatrixArgs {
     /// Print every row and every cell, not only the rows near the default
     #[arg(long)]
     pub(crate) details: bool,
+    /// Only this design, D0 to D5; may be given several times
+    #[arg(long = "design", value_name = "DESIGN", value_parser = design)]
+    pub(crate) designs: Vec<Design>,
+    /// Only this world, such as restart+late; may be given several times
+    #[arg(long = "world", value_name = "WORLD", value_parser = world)]
+    pub(crate) worlds: Vec<Trouble>,
     /// Write the page with all verdicts to this file
-    #[arg(long, value_name = "FILE.md")]
+    #[arg(long, value_name = "FILE.md", conflicts_with_all = ["designs", "worlds"])]
     pub(crate) write: Option<PathBuf>,
     /// Fail if the page in this file is not what would be written
-    #[arg(long, value_name = "FILE.md")]
+    #[arg(long, value_name = "FILE.md", conflicts_with_all = ["designs", "worlds"])]
     pub(crate) check: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) explore: ExploreArgs,
@@ -218,6 +225,23 @@ fn property(text: &str) -> Result<Property, String> {
     asked().copied().find(|property| property.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
         let names: Vec<_> = asked().map(|property| property.name()).collect();
         format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn design(text: &str) -> Result<Design, String> {
+    named(text, "design", &Design::ALL, Design::name)
+}
+
+fn world(text: &str) -> Result<Trouble, String> {
+    named(text, "world", &Trouble::ALL, Trouble::name)
+}
+
+/// The one with this name.
+fn named<T: Copy>(text: &str, kind: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
+    let found = all.iter().copied().find(|item| name(*item).eq_ignore_ascii_case(text));
+    found.ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|item| name(*item)).collect();
+        format!("there is no such {kind}; there are {}", names.join(", "))
     })
 }
 

@@ -7,13 +7,16 @@ mod mutants;
 mod replay;
 mod show;
 
+use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Instant;
 
 use oncemore_model::explore::{Limits, MemoryLimit};
 
-use crate::cli::{Cli, Command, ExploreArgs};
+use crate::cli::{Cli, Command, ExploreArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::output::{Output, complain};
+use crate::sink::Sink;
 use crate::{interrupt, memory};
 
 /// Does what the command line says.
@@ -39,6 +42,37 @@ fn conclude(output: &Output, exit: Exit) -> Exit {
         }
         None => exit,
     }
+}
+
+/// Heeds how to report, and opens the file for JSON; what stands in the way has been said.
+fn begin(report: &ReportArgs) -> Result<Option<Sink>, Exit> {
+    report.color.apply();
+    open(report.json.as_deref())
+}
+
+/// Opens a file that is to be written.
+fn open(path: Option<&Path>) -> Result<Option<Sink>, Exit> {
+    path.map(Sink::open).transpose().map_err(|problem| {
+        complain([problem]);
+        Exit::Unusable
+    })
+}
+
+/// Writes a file that was opened, and says how that changes the end.
+fn write(sink: Option<Sink>, output: &mut Output, text: impl FnOnce() -> String) -> Exit {
+    match sink.map(|sink| sink.write(output, &text())) {
+        None | Some(Ok(())) => Exit::AsExpected,
+        Some(Err(problem)) => {
+            complain([problem]);
+            Exit::Unusable
+        }
+    }
+}
+
+/// How far each of many explorations may go that are worked off side by side, each by one thread.
+fn limits_each(args: &ExploreArgs) -> Limits<'static> {
+    let deadline = args.timeout.map(|timeout| Instant::now() + timeout);
+    Limits { threads: NonZeroUsize::MIN, ..limits(args, deadline) }
 }
 
 /// How far an exploration may go.

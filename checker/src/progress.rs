@@ -59,11 +59,16 @@ impl Progress {
 
     /// A search is so far.
     pub(crate) fn observe(&mut self, phase: Phase, status: &Status) {
+        self.tell(|| so_far(phase, status));
+    }
+
+    /// Many searches together are so far.
+    pub(crate) fn tell(&mut self, so_far: impl FnOnce() -> String) {
         let now = Instant::now();
         if now < self.next {
             return;
         }
-        let text = format!("{}{}  {}", self.place, self.name, so_far(phase, status));
+        let text = format!("{}{}  {}", self.place, self.name, so_far());
         match &mut self.line {
             Line::Changing(bar) => {
                 self.next = now + REDRAW;

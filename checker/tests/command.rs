@@ -7,6 +7,7 @@ mod command {
     mod json;
     mod listing;
     mod manners;
+    mod matrix;
     mod support;
     mod traces;
 }

@@ -12,6 +12,7 @@ mod theory;
 
 pub use cell::{Cell, PROPERTIES, Setting, Trouble};
 pub use expected::{Difference, Expected, ExpectedError};
+pub use oncemore_protocol::design::Design;
 pub use run::{Build, MatrixError, Progress, run, run_with};
 pub use summary::{Exception, Group, Place, Summary};
 

@@ -244,8 +244,7 @@ impl<S: ClaimStore> World<S> {
     /// Whether the caller still waits for the answer to this very attempt.
     pub(crate) fn awaits(&self, id: PacketId) -> bool {
         let call = self.call(id.call);
-        call.connection == Connection::Open
-            && call.machine.as_ref().is_some_and(|machine| machine.ordinal().0 == id.attempt)
+        call.connection == Connection::Open && call.machine.is_some() && call.ledger.attempts == id.attempt
     }
 
     /// The connection of this attempt drops, if it is the one that the caller waits for.

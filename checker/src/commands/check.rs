@@ -207,7 +207,7 @@ fn examine(
 /// What is asked of a scenario: in one of the user's own, P and L should hold, however large it is.
 fn questions(selected: &Selected, args: &CheckArgs) -> Vec<Question> {
     let cycle_states_max = match selected.origin {
-        Origin::Library => args.explore.max_cycle_states,
+        Origin::Library => args.max_cycle_states,
         Origin::File => u64::MAX,
     };
     let is_asked =

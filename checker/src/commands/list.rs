@@ -6,22 +6,18 @@ use oncemore_model::property::Property;
 use oncemore_model::scenario::{Scenario, library};
 use serde_json::{Value, json};
 
-use super::conclude;
+use super::{begin, conclude, write};
 use crate::cli::{ListArgs, Listing};
 use crate::exit::Exit;
-use crate::output::{OPEN, Output, STRONG, complain, styled};
+use crate::output::{OPEN, Output, STRONG, styled};
 use crate::report::{Layout, hang};
 use crate::sink::{Sink, json_text};
 
 /// Runs the command.
 pub(crate) fn run(args: &ListArgs) -> Exit {
-    args.report.color.apply();
-    let sink = match args.report.json.as_deref().map(Sink::open).transpose() {
+    let sink = match begin(&args.report) {
         Ok(sink) => sink,
-        Err(problem) => {
-            complain([problem]);
-            return Exit::Unusable;
-        }
+        Err(exit) => return exit,
     };
     let mut output = Output::new(sink.as_ref().is_some_and(Sink::is_stdout));
     let items = items(args.what);
@@ -29,15 +25,9 @@ pub(crate) fn run(args: &ListArgs) -> Exit {
     for item in &items {
         output.print(&item.text(layout));
     }
-    if let Some(sink) = sink {
-        let (key, values) = (key(args.what), items.iter().map(|item| item.json.clone()).collect::<Vec<_>>());
-        let json = json!({ key: values });
-        if let Err(problem) = sink.write(&mut output, &json_text(&json)) {
-            complain([problem]);
-            return Exit::Unusable;
-        }
-    }
-    conclude(&output, Exit::AsExpected)
+    let (key, values) = (key(args.what), items.iter().map(|item| item.json.clone()).collect::<Vec<_>>());
+    let exit = write(sink, &mut output, || json_text(&json!({ key: values })));
+    conclude(&output, exit)
 }
 
 /// One of what is listed.

@@ -2,133 +2,149 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use oncemore_model::explore::Limits;
-use oncemore_model::matrix::{Cell, Expected, Matrix, Outcome, PROPERTIES, Verdict, run as explore};
+use oncemore_model::matrix::{
+    Cell, Difference, Expected, Matrix, MatrixError, Outcome, PROPERTIES, Summary, Verdict, run as work_off,
+};
 use oncemore_model::property::Property;
 use serde_json::{Value, json};
 
-use super::conclude;
+use super::{begin, conclude, limits_each, open, write};
 use crate::cli::MatrixArgs;
 use crate::exit::Exit;
-use crate::interrupt;
-use crate::output::{BAD, Output, complain, styled};
+use crate::output::{BAD, OPEN, Output, complain, styled};
+use crate::progress::Progress;
 use crate::report::matrix_text;
-use crate::sink::Sink;
+use crate::sink::{Sink, json_text};
+use crate::units::metric;
 
 /// Runs the command.
 pub(crate) fn run(args: &MatrixArgs) -> Exit {
-    args.report.color.apply();
-    let opened = |path: &Option<std::path::PathBuf>| path.as_deref().map(Sink::open).transpose();
-    let (json, page) = match opened(&args.report.json).and_then(|json| Ok((json, opened(&args.write)?))) {
+    let (json, page) = match begin(&args.report).and_then(|json| Ok((json, open(args.write.as_deref())?))) {
         Ok(sinks) => sinks,
-        Err(problem) => {
-            complain([problem]);
-            return Exit::Unusable;
-        }
+        Err(exit) => return exit,
     };
-    let taken = [&json, &page].into_iter().flatten().any(Sink::is_stdout);
-    let mut output = Output::new(taken);
-    let began = Instant::now();
-    let matrix = match work(args) {
+    let current = match args.check.as_deref().map(read).transpose() {
+        Ok(current) => current,
+        Err(exit) => return exit,
+    };
+    let mut output = Output::new([&json, &page].into_iter().flatten().any(Sink::is_stdout));
+    let matrix = match explore(args, &mut output) {
         Ok(matrix) => matrix,
         Err(problem) => {
             complain([problem]);
             return Exit::NotAsExpected;
         }
     };
-    let exit = report(args, &matrix, began, &mut output);
-    let written = [json.map(|sink| (sink, to_json(&matrix))), page.map(|sink| (sink, matrix_text::markdown(&matrix)))];
-    for (sink, text) in written.into_iter().flatten() {
-        if let Err(problem) = sink.write(&mut output, &text) {
-            complain([problem]);
-            return Exit::Unusable;
+    let mut exit = judge(&matrix, &mut output);
+    exit = exit.max(write(json, &mut output, || json_text(&json!({ "cells": cells_json(&matrix) }))));
+    if exit == Exit::Cut {
+        if page.is_some() || current.is_some() {
+            output.print(&styled(OPEN, "The page says what all cells say; after a cut it is left alone.\n"));
         }
+        return conclude(&output, exit);
+    }
+    exit = exit.max(write(page, &mut output, || matrix_text::markdown(&matrix)));
+    if current.is_some_and(|current| current != matrix_text::markdown(&matrix)) {
+        let path = args.check.as_deref().unwrap_or(Path::new("")).display();
+        output.print(&styled(BAD, &format!("{path} is not current: write it anew with --write {path}\n")));
+        exit = exit.max(Exit::NotAsExpected);
     }
     conclude(&output, exit)
 }
 
-fn work(args: &MatrixArgs) -> Result<Matrix, oncemore_model::matrix::MatrixError> {
-    let deadline = args.explore.timeout.map(|timeout| Instant::now() + timeout);
-    let limits =
-        Limits { states_max: args.explore.max_states, deadline, stop: Some(interrupt::flag()), ..Limits::default() };
-    explore(&Cell::all(), args.explore.threads(), &limits, &|_| {})
+/// The page that is to be current, read before anything is run.
+fn read(path: &Path) -> Result<String, Exit> {
+    fs::read_to_string(path).map_err(|problem| {
+        complain([format!("{}: cannot be read: {problem}", path.display())]);
+        Exit::Unusable
+    })
 }
 
-/// Prints the matrix and what is not as expected, and says how the command ends.
-fn report(args: &MatrixArgs, matrix: &Matrix, began: Instant, output: &mut Output) -> Exit {
+/// Works the cells off, and prints what they say.
+fn explore(args: &MatrixArgs, output: &mut Output) -> Result<Matrix, MatrixError> {
+    let chosen = |cell: &Cell| {
+        (args.designs.is_empty() || args.designs.contains(&cell.design))
+            && (args.worlds.is_empty() || args.worlds.contains(&cell.trouble))
+    };
+    let cells: Vec<Cell> = Cell::all().into_iter().filter(chosen).collect();
+    let began = Instant::now();
+    let progress = Mutex::new(Progress::new());
+    let line = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    line().begin(0, 1, "matrix");
+    let matrix = work_off(&cells, args.explore.threads(), &limits_each(&args.explore), &|so_far| {
+        line().tell(|| {
+            format!("{} of {} cells, {} states", so_far.cells, so_far.cells_max, metric(so_far.states as f64))
+        });
+    });
+    line().end();
+    let matrix = matrix?;
+    let summary = Summary::of(&matrix);
     if args.details {
-        output.print(&matrix_text::details(matrix));
+        output.print(&matrix_text::details(&matrix));
+        output.print(&format!("{summary}\n"));
+    } else if args.designs.is_empty() && args.worlds.is_empty() {
+        output.print(&format!("{}\n\n", summary.headline()));
     }
-    output.print(&matrix_text::table(matrix, args.details));
+    output.print(&matrix_text::table(&matrix, args.details));
     let explored = matrix.outcomes.values().filter(|outcome| matches!(outcome, Outcome::Explored { .. })).count();
-    let seconds = began.elapsed().as_secs_f64();
     output.print(&format!(
-        "{} cells, {explored} of them explored, {} states, {seconds:.1} s\n",
+        "{} cells, {explored} of them explored, {} states, {:.1} s\n",
         matrix.outcomes.len(),
-        matrix.states
+        matrix.states,
+        began.elapsed().as_secs_f64(),
     ));
-    let mut exit = Exit::AsExpected;
-    for (cell, property, found) in differences(matrix) {
-        let expected = expected(cell, property);
-        output.print(&styled(BAD, &format!("{cell}: {} is {found}, but expected: {expected}\n", property.name())));
-        exit = Exit::NotAsExpected;
-    }
-    if is_cut(matrix) {
-        exit = exit.max(Exit::Cut);
-    }
-    if let Some(page) = &args.check {
-        exit = exit.max(check_page(page, matrix, output));
-    }
-    exit
+    Ok(matrix)
 }
 
-/// Whether the page says what the matrix says now.
-fn check_page(page: &Path, matrix: &Matrix, output: &mut Output) -> Exit {
-    match fs::read_to_string(page) {
-        Ok(text) if text == matrix_text::markdown(matrix) => Exit::AsExpected,
-        Ok(_) => {
-            let path = page.display();
-            output.print(&styled(BAD, &format!("{path} is not current: write it anew with --write {path}\n")));
-            Exit::NotAsExpected
+/// Says what is not as expected.
+fn judge(matrix: &Matrix, output: &mut Output) -> Exit {
+    let (open, wrong): (Vec<_>, Vec<_>) =
+        matrix.differences(Expected::shipped()).into_iter().partition(Difference::is_unanswered);
+    for difference in &wrong {
+        output.print(&styled(BAD, &format!("{difference}\n")));
+    }
+    if !open.is_empty() {
+        let text = format!("{} answers are open: their cells were cut short.\n", open.len());
+        output.print(&styled(OPEN, &text));
+    }
+    match (wrong.is_empty(), open.is_empty()) {
+        (false, _) => Exit::NotAsExpected,
+        (true, false) => Exit::Cut,
+        (true, true) => Exit::AsExpected,
+    }
+}
+
+fn cells_json(matrix: &Matrix) -> Vec<Value> {
+    matrix.outcomes.iter().flat_map(|(cell, outcome)| cell_json(cell, outcome)).collect()
+}
+
+fn cell_json(cell: &Cell, outcome: &Outcome) -> Vec<Value> {
+    let entry = |property: Property, verdict: &str, expected: &str, steps: Option<u32>, why: Option<&str>| {
+        json!({
+            "design": cell.design.name(), "fenced": cell.fenced, "retention": cell.retention,
+            "first_rejection": cell.first_rejection(), "callers": cell.callers, "world": cell.trouble.name(),
+            "property": property.name(), "verdict": verdict, "expected": expected, "trace_length": steps, "why": why,
+            "scenario": cell.does_not_apply().is_none().then(|| cell.scenario().name),
+        })
+    };
+    match outcome {
+        Outcome::DoesNotApply(why) => {
+            let says = "does-not-apply";
+            PROPERTIES.into_iter().map(|property| entry(property, says, says, None, Some(why))).collect()
         }
-        Err(problem) => {
-            complain([format!("{}: cannot be read: {problem}", page.display())]);
-            Exit::Unusable
-        }
+        Outcome::Explored { .. } => outcome
+            .verdicts()
+            .map(|(property, verdict)| {
+                let violated = Expected::shipped().is_violated(cell, property);
+                let expected = if violated { "violated" } else { "holds" };
+                let steps = if let Verdict::Violated { steps } = verdict { Some(steps) } else { None };
+                entry(property, word(verdict), expected, steps, cell.why_violated(property))
+            })
+            .collect(),
     }
-}
-
-fn is_cut(matrix: &Matrix) -> bool {
-    matrix.outcomes.values().any(|outcome| match outcome {
-        Outcome::Explored { cut, .. } => cut.is_some(),
-        Outcome::DoesNotApply(_) => false,
-    })
-}
-
-/// Where a verdict is not the expected one.
-fn differences(matrix: &Matrix) -> impl Iterator<Item = (Cell, Property, &'static str)> {
-    verdicts(matrix).filter_map(|(cell, property, verdict)| {
-        let found = word(verdict);
-        (verdict != Verdict::Inconclusive && found != expected(cell, property)).then_some((cell, property, found))
-    })
-}
-
-fn verdicts(matrix: &Matrix) -> impl Iterator<Item = (Cell, Property, Verdict)> {
-    matrix.outcomes.iter().flat_map(|(cell, outcome)| {
-        let verdicts = match outcome {
-            Outcome::Explored { verdicts, .. } => Some(*verdicts),
-            Outcome::DoesNotApply(_) => None,
-        };
-        let pairs = verdicts.into_iter().flat_map(|verdicts| PROPERTIES.into_iter().zip(verdicts));
-        pairs.map(|(property, verdict)| (*cell, property, verdict))
-    })
-}
-
-/// What is expected of a cell: what the data in the repository says is broken is, all else holds.
-fn expected(cell: Cell, property: Property) -> &'static str {
-    if Expected::shipped().is_violated(&cell, property) { "violated" } else { "holds" }
 }
 
 const fn word(verdict: Verdict) -> &'static str {
@@ -136,34 +152,5 @@ const fn word(verdict: Verdict) -> &'static str {
         Verdict::Holds => "holds",
         Verdict::Violated { .. } => "violated",
         Verdict::Inconclusive => "inconclusive",
-    }
-}
-
-fn to_json(matrix: &Matrix) -> String {
-    let cells: Vec<Value> = matrix.outcomes.iter().flat_map(|(cell, outcome)| cell_json(cell, outcome)).collect();
-    format!("{:#}\n", json!({ "cells": cells }))
-}
-
-fn cell_json(cell: &Cell, outcome: &Outcome) -> Vec<Value> {
-    let common = |property: Property, verdict: &str, expected: &str, steps: Option<u32>, why: Option<&str>| {
-        json!({
-            "design": cell.design.name(), "fenced": cell.fenced, "retention": cell.retention,
-            "first_rejection": cell.first_rejection(), "callers": cell.callers, "world": cell.trouble.name(),
-            "property": property.name(), "verdict": verdict, "expected": expected, "trace_length": steps, "why": why,
-        })
-    };
-    match outcome {
-        Outcome::DoesNotApply(why) => PROPERTIES
-            .into_iter()
-            .map(|property| common(property, "does-not-apply", "does-not-apply", None, Some(why)))
-            .collect(),
-        Outcome::Explored { verdicts, .. } => PROPERTIES
-            .into_iter()
-            .zip(verdicts)
-            .map(|(property, verdict)| {
-                let steps = if let Verdict::Violated { steps } = verdict { Some(*steps) } else { None };
-                common(property, word(*verdict), expected(*cell, property), steps, cell.why_violated(property))
-            })
-            .collect(),
     }
 }

@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use oncemore_model::explore::{Coverage, ExploreError, Limits};
+use oncemore_model::explore::{Coverage, ExploreError};
 use oncemore_model::mutant::{Broken, Counterexample, Findings, Hunt, Mutant, examine, hunt};
 use oncemore_model::property::{Judged, Property};
 use serde_json::{Value, json};
 
-use super::conclude;
+use super::{begin, conclude, limits_each, write};
 use crate::cli::MutantsArgs;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::{BAD, GOOD, OPEN, Output, STRONG, WEAK, complain, styled};
-use crate::sink::Sink;
+use crate::sink::{Sink, json_text};
 
 /// What is known of one mutant: the hunt, and what the unbroken rules do in the same scenario.
 struct Trial {
@@ -60,13 +60,9 @@ impl Trial {
 
 /// Runs the command.
 pub(crate) fn run(args: &MutantsArgs) -> Exit {
-    args.report.color.apply();
-    let sink = match args.report.json.as_deref().map(Sink::open).transpose() {
+    let sink = match begin(&args.report) {
         Ok(sink) => sink,
-        Err(problem) => {
-            complain([problem]);
-            return Exit::Unusable;
-        }
+        Err(exit) => return exit,
     };
     let mut output = Output::new(sink.as_ref().is_some_and(Sink::is_stdout));
     let began = Instant::now();
@@ -80,24 +76,22 @@ pub(crate) fn run(args: &MutantsArgs) -> Exit {
     output.print(&table(&trials));
     output.print(&by_property(&trials));
     output.print(&totals(&trials, began));
-    if let Some(sink) = sink {
-        let json = json!({ "mutants": trials.iter().map(to_json).collect::<Vec<_>>() });
-        if let Err(problem) = sink.write(&mut output, &format!("{json:#}\n")) {
-            complain([problem]);
-            return Exit::Unusable;
-        }
-    }
+    let written =
+        write(sink, &mut output, || json_text(&json!({ "mutants": trials.iter().map(to_json).collect::<Vec<_>>() })));
     let exit = trials.iter().map(|trial| Trial::exit(trial.fate())).max().unwrap_or_default();
-    let exit = if unguarded(&trials).is_empty() { exit } else { exit.max(Exit::NotAsExpected) };
-    let exit = if interrupt::is_set() { exit.max(Exit::Cut) } else { exit };
-    conclude(&output, exit)
+    // A cut search may still have found the mutant that breaks a promise: then it is open whether there is none.
+    let is_cut = interrupt::is_set() || trials.iter().any(|trial| trial.fate() == Fate::Unknown);
+    let exit = match (unguarded(&trials).is_empty(), is_cut) {
+        (_, true) => exit.max(Exit::Cut),
+        (false, false) => exit.max(Exit::NotAsExpected),
+        (true, false) => exit,
+    };
+    conclude(&output, exit.max(written))
 }
 
 /// Hunts all mutants, several at a time, each by one thread.
 fn trials(args: &MutantsArgs) -> Result<Vec<Trial>, ExploreError> {
-    let deadline = args.explore.timeout.map(|timeout| Instant::now() + timeout);
-    let limits =
-        Limits { states_max: args.explore.max_states, deadline, stop: Some(interrupt::flag()), ..Limits::default() };
+    let limits = limits_each(&args.explore);
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     let work = || -> Result<(), ExploreError> {

@@ -63,15 +63,12 @@ fn rows(matrix: &Matrix) -> BTreeMap<Setting, BTreeMap<Trouble, Entry>> {
     rows
 }
 
-/// The table: the default's row first, then those that differ from it in little, or all of them.
+/// The table: the rows that differ from the default in little, the default's own among them, or all rows.
 pub(crate) fn table(matrix: &Matrix, all: bool) -> String {
     let rows = rows(matrix);
     let mut text = heading();
     let plain =
         |setting: &Setting| setting.retention == Setting::DEFAULT.retention && setting.fresh == Setting::DEFAULT.fresh;
-    if let Some(row) = rows.get(&Setting::DEFAULT) {
-        text.push_str(&line("the default", row, true));
-    }
     let mut left_out = 0;
     for (setting, row) in &rows {
         if all || plain(setting) || row.len() == 1 {

@@ -70,6 +70,8 @@ fn every_field_is_documented() {
     }
     trace["run"]["steps"].as_array_mut().expect("steps").truncate(1);
     written.push(trace);
+    written.push(json("matrix --design D1 --world loss"));
+    written.push(json("mutants --max-states 1"));
     written.extend(["scenarios", "properties", "branches", "mutants"].map(|what| json(&format!("list {what}"))));
     let words: Vec<_> = docs.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
     for key in written.iter().flat_map(keys) {

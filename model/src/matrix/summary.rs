@@ -67,7 +67,7 @@ impl Summary {
                 None => groups.push(Group { settings: vec![setting], exceptions }),
             }
         }
-        let asked = |cell: Cell| cell.does_not_apply().is_some() || matrix.explored(&cell);
+        let asked = |cell: Cell| cell.does_not_apply().is_some() || matrix.decided(&cell);
         let undecided = |outcome: &&Outcome| outcome.verdicts().any(|(_, verdict)| verdict == Verdict::Inconclusive);
         Self {
             default: exceptions(matrix, Setting::DEFAULT),
@@ -81,6 +81,12 @@ impl Summary {
 impl Matrix {
     fn explored(&self, cell: &Cell) -> bool {
         matches!(self.outcomes.get(cell), Some(Outcome::Explored { .. }))
+    }
+
+    /// Whether every promise has an answer there: a cut leaves those open that it did not see broken.
+    fn decided(&self, cell: &Cell) -> bool {
+        let open = |outcome: &Outcome| outcome.verdicts().any(|(_, verdict)| verdict == Verdict::Inconclusive);
+        self.explored(cell) && !self.outcomes.get(cell).is_some_and(open)
     }
 
     fn violated(&self, cell: &Cell) -> Vec<Property> {
@@ -119,19 +125,26 @@ fn exceptions(matrix: &Matrix, setting: Setting) -> Vec<Exception> {
     exceptions
 }
 
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Summary {
+    /// What may be said of the default, in a sentence or a few lines.
+    #[must_use]
+    pub fn headline(&self) -> String {
         let names: Vec<_> = PROPERTIES.iter().map(|property| property.name()).collect();
-        let names = names.join(", ");
-        let default = Setting::DEFAULT;
+        let (names, default) = (names.join(", "), Setting::DEFAULT);
         match (self.default_is_complete, self.default.is_empty()) {
-            (true, true) => writeln!(f, "The default, {default}, keeps {names} in every world.")?,
-            (false, true) => writeln!(f, "The default, {default}, was not asked in every world.")?,
+            (true, true) => format!("The default, {default}, keeps {names} in every world."),
+            (false, true) => format!("The default, {default}, has no answer in every world."),
             (_, false) => {
-                writeln!(f, "The default, {default}, does not keep")?;
-                self.default.iter().try_for_each(|exception| writeln!(f, "    {exception}"))?;
+                let exceptions = self.default.iter().map(|exception| format!("\n    {exception}"));
+                format!("The default, {default}, does not keep{}", exceptions.collect::<String>())
             }
         }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.headline())?;
         for (design, groups) in &self.designs {
             writeln!(f, "\n{} {}", design.name(), about(*design))?;
             for group in groups {

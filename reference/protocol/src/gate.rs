@@ -192,12 +192,6 @@ impl<T: Ticket, S: ClaimStore> Gate<T, S> {
         session.is_some() && self.queue.iter().take(index).any(|earlier| earlier.session == session)
     }
 
-    /// Whether [`Gate::next`] would take a request now, and not only leave all of them waiting. It tries on a copy, so this
-    /// is for models.
-    pub fn ready<R: Rules>(&self, terms: &GateTerms<R, S>, now: Time) -> bool {
-        !self.queue.is_empty() && self.clone().next(terms, now).is_some()
-    }
-
     fn admit(&mut self, request: Request<T>, writes: Writes, fired: Fired) -> (Decision, Fired) {
         let stage = if writes.is_empty() { Stage::Running } else { Stage::Storing };
         self.runs.push(Run { request, stage });

@@ -442,6 +442,11 @@ impl<P> Call<P> {
         self
     }
 
+    /// How far the request got so far, over all attempts that have ended (C9).
+    pub const fn delivery(&self) -> Delivery {
+        self.doubt
+    }
+
     /// The identity of the attempt that was sent last, for models that renumber identities.
     pub const fn identity_mut(&mut self) -> Option<&mut Identity> {
         self.identity.as_mut()

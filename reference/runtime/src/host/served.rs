@@ -1,0 +1,246 @@
+//! One object on one host, over its incarnations there: a task of its own.
+
+use std::sync::Arc;
+
+use oncemore_protocol::failure::Kind;
+use oncemore_protocol::identity::Incarnation;
+use oncemore_protocol::store::{Slot, Value};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+use tracing::{error, info, warn};
+
+use super::life::{self, Arrived, Ending, Life};
+use super::shared::Shared;
+use crate::class::{AnyClass, ClassOptions};
+use crate::directory::{Change, DirectoryError, HostId, Record};
+use crate::id::ObjectId;
+use crate::storage::{Storage, StorageError};
+use crate::wire::{Answer, Reason};
+
+/// What reaches an object's task.
+#[derive(Debug)]
+pub(super) enum ToObject {
+    Attempt(Arrived),
+    /// Hand the object over (G2), to this host or to whoever is next; then say that it is done.
+    Leave {
+        to: Option<HostId>,
+        done: oneshot::Sender<()>,
+    },
+}
+
+/// An object that this host serves.
+pub(super) struct Served {
+    pub(super) object: ObjectId,
+    pub(super) host: Arc<Shared>,
+    pub(super) class: Arc<dyn AnyClass>,
+    pub(super) options: ClassOptions,
+}
+
+/// Why an object is not here.
+#[derive(Debug)]
+enum Absent {
+    /// Another host has it.
+    Elsewhere,
+    /// It is being handed over.
+    Draining,
+    Directory(DirectoryError),
+    Storage(StorageError),
+    Construction(String),
+}
+
+/// What becomes of the task when an incarnation has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    /// The next incarnation begins here.
+    Again,
+    Gone,
+}
+
+impl Served {
+    /// Serves the object until it is gone from here.
+    pub(super) async fn serve(self, mut inbox: mpsc::Receiver<ToObject>) {
+        let mut after = After::Again;
+        while after == After::Again {
+            after = match self.begin().await {
+                Ok(life) => self.live(life, &mut inbox).await,
+                Err(absent) => {
+                    self.turn_away(&absent, &mut inbox);
+                    After::Gone
+                }
+            };
+        }
+        // Whoever comes now starts another task; these came before.
+        inbox.close();
+        while let Some(message) = inbox.recv().await {
+            turn_away(message, &life::draining);
+        }
+    }
+
+    /// An incarnation begins, under a number that none had before.
+    async fn begin(&self) -> Result<Life<'_>, Absent> {
+        let (storage, claims) = self.open().await?;
+        let incarnation = storage.incarnation();
+        let made = life::construct(self, incarnation, storage.clone()).await.map_err(Absent::Construction)?;
+        if !storage.commit().is_ok_and(|held| held) {
+            return Err(Absent::Construction("what its construction wrote could not be stored".into()));
+        }
+        info!(object = %self.object, class = self.object.class(), incarnation = incarnation.0, "begins");
+        Ok(Life::new(self, incarnation, storage, claims, made))
+    }
+
+    /// Opens the object's storage under the number that the directory has for it, which fences all earlier ones.
+    async fn open(&self) -> Result<(Storage, Vec<(Slot, Value)>), Absent> {
+        let mut record = self.own_record().await?;
+        loop {
+            let path = self.host.database(&self.object);
+            match Storage::open(&path, record.incarnation(), self.host.durability) {
+                Ok(opened) => return Ok(opened),
+                // An earlier life began under this number, here or before the directory was lost.
+                Err(StorageError::Fenced { .. }) => {
+                    let next = self.change(record.incarnation(), Change::NextIncarnation).await;
+                    record = next.map_err(Absent::Directory)?.ok_or(Absent::Elsewhere)?;
+                }
+                Err(error) => return Err(Absent::Storage(error)),
+            }
+        }
+    }
+
+    async fn own_record(&self) -> Result<Record, Absent> {
+        let record = self.host.directory.registry().look(&self.object).await.map_err(Absent::Directory)?;
+        let record = record.filter(|record| record.host() == self.host.id).ok_or(Absent::Elsewhere)?;
+        if record.draining() { Err(Absent::Draining) } else { Ok(record) }
+    }
+
+    pub(super) async fn change(&self, owner: Incarnation, change: Change) -> Result<Option<Record>, DirectoryError> {
+        let changed = self.host.directory.registry().change(&self.object, owner, change).await;
+        if let Err(error) = &changed {
+            error!(object = %self.object, %error, "the directory did not take a change");
+        }
+        changed
+    }
+
+    /// One incarnation, until it ends.
+    async fn live(&self, mut life: Life<'_>, inbox: &mut mpsc::Receiver<ToObject>) -> After {
+        let aborted = life.aborted.clone();
+        let mut leave = Leave::default();
+        loop {
+            life.pump().await;
+            match life.ending() {
+                Some(Ending::Restarting) => return self.restart(life).await,
+                Some(Ending::Leaving) if life.at_rest() => return self.left(life, leave).await,
+                Some(Ending::Leaving) | None => {}
+            }
+            tokio::select! {
+                ended = life.progress() => {
+                    if let Some((ticket, output)) = ended {
+                        life.ended(ticket, output);
+                    }
+                }
+                reason = aborted.reason() => {
+                    warn!(object = %self.object, reason, "aborted by its own code");
+                    return self.restart(life).await;
+                }
+                () = leave.deadline() => return self.left(life, leave).await,
+                message = inbox.recv() => match message {
+                    Some(ToObject::Attempt(arrived)) => life.arrive(arrived),
+                    Some(ToObject::Leave { to, done }) => {
+                        self.change(life.incarnation(), Change::Drain).await.ok();
+                        life.drain();
+                        leave.begin(self.host.clock_after_drain(), to, done);
+                    }
+                    // The host is gone, and nobody waits to be told.
+                    None => return After::Gone,
+                },
+            }
+        }
+    }
+
+    /// The incarnation's memory is lost, its storage stays; the next one begins here.
+    async fn restart(&self, life: Life<'_>) -> After {
+        let ended = life.incarnation();
+        life.end();
+        match self.change(ended, Change::NextIncarnation).await {
+            Ok(Some(_)) => After::Again,
+            Ok(None) | Err(_) => After::Gone,
+        }
+    }
+
+    /// Nothing runs here any more, or has had its time: the successor may begin (G2).
+    async fn left(&self, life: Life<'_>, leave: Leave) -> After {
+        let ended = life.incarnation();
+        if !life.at_rest() {
+            warn!(object = %self.object, "what still runs is cut off: the time for handing over is up");
+        }
+        life.end();
+        if let Some(to) = leave.to {
+            self.change(ended, Change::HandOver(to)).await.ok();
+        }
+        for done in leave.done {
+            done.send(()).ok();
+        }
+        After::Gone
+    }
+
+    /// The object is not here: those who have come for it are told why.
+    fn turn_away(&self, absent: &Absent, inbox: &mut mpsc::Receiver<ToObject>) {
+        if !matches!(absent, Absent::Elsewhere | Absent::Draining) {
+            error!(object = %self.object, class = self.object.class(), ?absent, "could not begin");
+        }
+        let answer = || self.absent(absent);
+        while let Ok(message) = inbox.try_recv() {
+            turn_away(message, &answer);
+        }
+    }
+
+    fn absent(&self, absent: &Absent) -> Answer {
+        match absent {
+            Absent::Elsewhere => {
+                let text = format!("the host {} does not have the object", self.host.name);
+                life::not_delivered(Kind::Disconnected, Reason::NotHere, text)
+            }
+            Absent::Draining => life::draining(),
+            Absent::Directory(error) => {
+                let text = format!("the host {} cannot tell whether it has the object: {error}", self.host.name);
+                life::not_delivered(Kind::Disconnected, Reason::NotHere, text)
+            }
+            Absent::Storage(error) => life::failed(Kind::Failed, Reason::Storage, error.to_string()),
+            Absent::Construction(error) => {
+                let text = format!("the object could not be constructed: {error}");
+                life::failed(Kind::Failed, Reason::Construction, text)
+            }
+        }
+    }
+}
+
+fn turn_away(message: ToObject, answer: &dyn Fn() -> Answer) {
+    match message {
+        ToObject::Attempt(arrived) => arrived.tell(answer()),
+        ToObject::Leave { done, .. } => {
+            done.send(()).ok();
+        }
+    }
+}
+
+/// The handing over of an object.
+#[derive(Debug, Default)]
+struct Leave {
+    until: Option<Instant>,
+    to: Option<HostId>,
+    done: Vec<oneshot::Sender<()>>,
+}
+
+impl Leave {
+    /// Asked twice, the first deadline and the last successor count.
+    fn begin(&mut self, until: Instant, to: Option<HostId>, done: oneshot::Sender<()>) {
+        self.until.get_or_insert(until);
+        self.to = to.or(self.to);
+        self.done.push(done);
+    }
+
+    async fn deadline(&self) {
+        match self.until {
+            Some(until) => sleep_until(until).await,
+            None => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The host's side of its connections.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use capnp_rpc::rpc_twoparty_capnp::Side;
+use capnp_rpc::{RpcSystem, new_client, twoparty};
+use oncemore_protocol::failure::{Kind, Refusal};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_local;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+use tracing::{debug, warn};
+
+use super::life::{self, Arrived};
+use super::router::ToWorker;
+use super::shared::Shared;
+use crate::network::{Listener, Stream};
+use crate::oncemore_capnp::host;
+use crate::wire::{self, Answer, Attempt, Reason, VERSION};
+
+/// Accepts connections until the host stops.
+pub(super) async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>) {
+    let mut stopped = shared.stopped.subscribe();
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(Option::is_some) => return,
+            stream = listener.accept() => match stream {
+                Ok(stream) => drop(spawn_local(serve(shared.clone(), stream))),
+                // One connection that failed says nothing of the next, but there may be no room for it yet.
+                Err(error) => {
+                    warn!(%error, "a connection could not be accepted");
+                    tokio::task::yield_now().await;
+                }
+            },
+        }
+    }
+}
+
+/// Serves one connection until it ends or the host stops.
+async fn serve(shared: Arc<Shared>, stream: Stream) {
+    let Stream { reader, writer } = stream;
+    let vat = twoparty::VatNetwork::new(reader.compat(), writer.compat_write(), Side::Server, wire::reader_options());
+    let mut stopped = shared.stopped.subscribe();
+    let door: host::Client = new_client(Door(shared));
+    let system = RpcSystem::new(Box::new(vat), Some(door.client));
+    tokio::select! {
+        ended = system => if let Err(error) = ended {
+            debug!(%error, "a connection ended");
+        },
+        _ = stopped.wait_for(Option::is_some) => {}
+    }
+}
+
+/// What callers find at the other end.
+struct Door(Arc<Shared>);
+
+impl host::Server for Door {
+    async fn greet(
+        self: Rc<Self>,
+        params: host::GreetParams,
+        mut results: host::GreetResults,
+    ) -> Result<(), capnp::Error> {
+        let theirs = params.get()?.get_version();
+        let mut greeting = results.get();
+        greeting.set_version(theirs.min(VERSION));
+        greeting.set_host(self.0.id.0);
+        Ok(())
+    }
+
+    async fn call(
+        self: Rc<Self>,
+        params: host::CallParams,
+        mut results: host::CallResults,
+    ) -> Result<(), capnp::Error> {
+        let read = params.get().and_then(|params| params.get_attempt()).map_err(wire::Malformed::from);
+        let answer = match read.and_then(wire::read_attempt) {
+            Ok(attempt) => self.deliver(attempt).await?,
+            Err(error) => {
+                let text = format!("the host {} cannot read the attempt: {error}", self.0.name);
+                life::not_delivered(Kind::Failed, Reason::MalformedAttempt, text)
+            }
+        };
+        wire::write_answer(&answer, results.get().init_answer());
+        Ok(())
+    }
+}
+
+impl Door {
+    /// Hands an attempt to the thread of its object, and waits for the answer.
+    async fn deliver(&self, attempt: Attempt) -> Result<Answer, capnp::Error> {
+        let (answer, answered) = oneshot::channel();
+        let worker = self.0.worker(&attempt.object);
+        match worker.try_send(ToWorker::Attempt(Arrived { attempt, answer })) {
+            Ok(()) => {}
+            // G11: before anything is claimed.
+            Err(mpsc::error::TrySendError::Full(_)) => return Ok(Answer::Refused(Refusal::Overloaded)),
+            Err(mpsc::error::TrySendError::Closed(_)) => {
+                let text = format!("the host {} has stopped", self.0.name);
+                return Ok(life::not_delivered(Kind::Disconnected, Reason::NotHere, text));
+            }
+        }
+        // The object's incarnation ended without an answer: as if the connection had dropped.
+        answered.await.map_err(|_| capnp::Error::disconnected("the object restarted during the call".into()))
+    }
+}

@@ -1,0 +1,202 @@
+//! A network on which each attempt meets the fate that a test has planned for it.
+//!
+//! It stands between a caller and a host, reads the Cap'n Proto messages that pass, and does to attempts what
+//! `facts/calls.json` names: everything else passes untouched.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use capnp::message::ReaderOptions;
+use capnp_rpc::rpc_capnp::{message, return_};
+use futures_util::future::LocalBoxFuture;
+use oncemore::{InProcess, Listener, Network, Stream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::task::spawn_local;
+use tokio::time::sleep;
+
+use crate::oncemore_capnp::host;
+
+/// What happens to one attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The connection is refused, after so long.
+    Refused(Duration),
+    /// The connection is made, after so long.
+    Late(Duration),
+    /// The connection drops before the request is forwarded.
+    LostBefore,
+    /// The connection drops when the answer is on its way.
+    LostAfter,
+    /// The request is swallowed, and the connection stays.
+    Silent,
+    /// Nothing.
+    Passes,
+}
+
+/// What an attempt carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) caller: u128,
+    pub(crate) number: u64,
+    pub(crate) retry: bool,
+    pub(crate) ordinal: u8,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Fated {
+    inner: InProcess,
+    plan: Arc<Mutex<Plan>>,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    fates: VecDeque<Fate>,
+    seen: Vec<Seen>,
+    /// Attempts that met their fate.
+    met: usize,
+}
+
+impl Fated {
+    pub(crate) fn new(inner: &InProcess, fates: impl IntoIterator<Item = Fate>) -> Self {
+        let plan = Plan { fates: fates.into_iter().collect(), ..Plan::default() };
+        Self { inner: inner.clone(), plan: Arc::new(Mutex::new(plan)) }
+    }
+
+    /// How many attempts have met a planned fate.
+    pub(crate) fn met(&self) -> usize {
+        self.plan().met
+    }
+
+    /// What the attempts carried that came as far as the wire.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.plan().seen.clone()
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap()
+    }
+
+    /// The fate of the attempt that is sent now; one that nobody planned for passes.
+    fn next(&self) -> Fate {
+        let mut plan = self.plan();
+        let fate = plan.fates.pop_front();
+        plan.met += usize::from(fate.is_some());
+        fate.unwrap_or(Fate::Passes)
+    }
+}
+
+impl Network for Fated {
+    fn connect<'a>(&'a self, address: &'a str) -> LocalBoxFuture<'a, io::Result<Stream>> {
+        Box::pin(async move {
+            let fate = self.plan().fates.front().copied();
+            match fate {
+                Some(Fate::Refused(after)) => {
+                    self.next();
+                    sleep(after).await;
+                    return Err(io::ErrorKind::ConnectionRefused.into());
+                }
+                Some(Fate::Late(after)) => {
+                    self.plan().fates[0] = Fate::Passes;
+                    sleep(after).await;
+                }
+                Some(Fate::LostBefore | Fate::LostAfter | Fate::Silent | Fate::Passes) | None => {}
+            }
+            let host = self.inner.connect(address).await?;
+            let (ours, theirs) = tokio::io::duplex(1 << 20);
+            spawn_local(stand_between(self.clone(), Stream::new(theirs), host));
+            Ok(Stream::new(ours))
+        })
+    }
+
+    fn listen<'a>(&'a self, address: &'a str) -> LocalBoxFuture<'a, io::Result<Box<dyn Listener>>> {
+        self.inner.listen(address)
+    }
+}
+
+/// Passes messages on until one side ends, or an attempt's fate ends both.
+async fn stand_between(network: Fated, mut caller: Stream, mut host: Stream) {
+    let lost = Arc::new(Mutex::new(Vec::new()));
+    let requests = async {
+        while let Some(bytes) = read_message(&mut caller.reader).await {
+            let Some(attempt) = attempt_in(&bytes) else {
+                host.writer.write_all(&bytes).await.ok();
+                continue;
+            };
+            network.plan().seen.push(attempt.1);
+            match network.next() {
+                Fate::LostBefore => return,
+                Fate::Silent => continue,
+                Fate::LostAfter => lost.lock().unwrap().push(attempt.0),
+                Fate::Passes | Fate::Late(_) | Fate::Refused(_) => {}
+            }
+            host.writer.write_all(&bytes).await.ok();
+        }
+    };
+    let answers = async {
+        while let Some(bytes) = read_message(&mut host.reader).await {
+            if answered_in(&bytes).is_some_and(|question| lost.lock().unwrap().contains(&question)) {
+                return;
+            }
+            caller.writer.write_all(&bytes).await.ok();
+        }
+    };
+    tokio::select! {
+        () = requests => {}
+        () = answers => {}
+    }
+}
+
+/// One message with its frame: a count of segments less one, their lengths in words, padding, and the segments.
+async fn read_message(stream: &mut (impl AsyncRead + Unpin + ?Sized)) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; 4];
+    stream.read_exact(&mut bytes).await.ok()?;
+    let segments = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize + 1;
+    let header = (4 + 4 * segments).next_multiple_of(8);
+    bytes.resize(header, 0);
+    stream.read_exact(&mut bytes[4..]).await.ok()?;
+    let words = (0..segments).map(|index| {
+        let at = 4 + 4 * index;
+        u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+    });
+    let length = 8 * words.sum::<usize>();
+    bytes.resize(header + length, 0);
+    stream.read_exact(&mut bytes[header..]).await.ok()?;
+    Some(bytes)
+}
+
+/// The question and the header, if the message is an attempt.
+fn attempt_in(mut bytes: &[u8]) -> Option<(u32, Seen)> {
+    const CALL: u16 = 1;
+    let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options()).ok()?;
+    let message::Call(call) = message.get_root::<message::Reader<'_>>().ok()?.which().ok()? else { return None };
+    let call = call.ok()?;
+    if call.get_method_id() != CALL {
+        return None;
+    }
+    let params = call.get_params().ok()?.get_content().get_as::<host::call_params::Reader<'_>>().ok()?;
+    let header = params.get_attempt().ok()?.get_header().ok()?;
+    let (mut caller, mut number) = (0, 0);
+    if let Ok(crate::oncemore_capnp::header::identity::Some(identity)) = header.get_identity().which() {
+        let identity = identity.ok()?;
+        caller = u128::from(identity.get_caller_high()) << 64 | u128::from(identity.get_caller_low());
+        number = identity.get_number();
+    }
+    let seen = Seen { caller, number, retry: header.get_retry(), ordinal: header.get_ordinal() };
+    Some((call.get_question_id(), seen))
+}
+
+/// The question that the message answers, if it is an answer.
+fn answered_in(mut bytes: &[u8]) -> Option<u32> {
+    let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options()).ok()?;
+    let message::Return(answer) = message.get_root::<message::Reader<'_>>().ok()?.which().ok()? else { return None };
+    let answer: return_::Reader<'_> = answer.ok()?;
+    Some(answer.get_answer_id())
+}
+
+fn options() -> ReaderOptions {
+    let mut options = ReaderOptions::new();
+    options.traversal_limit_in_words(None);
+    options
+}

@@ -35,7 +35,7 @@ impl Talker {
             return 0;
         }
         let own = self.context.id().name().unwrap_or_default().to_owned();
-        let other_stub = self.context.namespace::<Talker>().get_by_name(&other);
+        let other_stub = self.context.namespace::<Self>().get_by_name(&other);
         1 + other_stub.bounce(own, depth - 1).await.unwrap()
     }
 
@@ -49,7 +49,7 @@ impl Talker {
     /// Waits for another object: others may start meanwhile.
     async fn ask(&self, other: String, name: String) {
         self.log.borrow_mut().push(format!("{name} begins"));
-        let other = self.context.namespace::<Talker>().get_by_name(&other);
+        let other = self.context.namespace::<Self>().get_by_name(&other);
         other.dwell(name.clone()).await.unwrap();
         self.log.borrow_mut().push(format!("{name} ends"));
     }

@@ -1,5 +1,9 @@
 //! A shopping cart: one object for each user.
 
+#![allow(unreachable_pub, reason = "in a shop of your own this is a library of its own")]
+
+use std::time::Duration;
+
 use oncemore::{Context, StorageError, UserError, durable_object};
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +60,21 @@ impl Cart {
         let quantity = self.context.storage().get(&item)?.unwrap_or(0) + 1;
         self.context.storage().put(&item, &quantity)?;
         Ok(quantity)
+    }
+
+    /// Takes a second. Not marked: nobody wants two parcels.
+    async fn wrap(&self, item: String) -> Result<String, CartError> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let parcels = self.context.storage().get("parcels")?.unwrap_or(0) + 1;
+        self.context.storage().put("parcels", &parcels)?;
+        Ok(format!("{item} in parcel {parcels}"))
+    }
+
+    /// Takes a second. To weigh twice does no harm.
+    #[retryable]
+    async fn weigh(&self, item: String) -> Result<u32, CartError> {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok(self.context.storage().get(&item)?.unwrap_or(0) * 150)
     }
 
     /// Reading is idempotent.

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use cart::{Cart, CartError};
+use futures_util::future::join_all;
 use oncemore::{CallError, Delivery, Directory, Host, Namespace};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -41,7 +42,7 @@ async fn host(name: &str, folder: &Path) -> Outcome<()> {
 async fn shop() -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     let directory = Directory::open(folder.path().join("directory.db"))?;
-    let mut hosts = vec![start("a", folder.path()).await?, start("b", folder.path()).await?];
+    let mut hosts = [start("a", folder.path()).await?, start("b", folder.path()).await?];
     let carts: Namespace<Cart> = Namespace::new(&directory);
     let names: Vec<_> = (0..4).map(|user| format!("user-{user}")).collect();
 
@@ -49,8 +50,15 @@ async fn shop() -> Outcome<()> {
     for name in &names {
         buy(&carts, name).await;
     }
-    println!("\nhost a is killed, without a word to anybody:");
-    hosts[0].kill().await?;
+    println!("\neach has the apples wrapped and weighed, and in the middle of it host a is killed:");
+    let orders = join_all(names.iter().map(|name| wrap_and_weigh(&carts, name)));
+    let kill = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        hosts[0].kill().await
+    };
+    let (_, killed) = tokio::join!(orders, kill);
+    killed?;
+    println!("\nall go on buying at the host that is left:");
     for name in &names {
         buy(&carts, name).await;
     }
@@ -81,6 +89,20 @@ async fn buy(carts: &Namespace<Cart>, name: &str) {
     let began = Instant::now();
     let set = cart.set_quantity("pear".into(), 3).await;
     report(name, "set_quantity(pear, 3)", began, set.map(|()| "done".into()));
+}
+
+async fn wrap_and_weigh(carts: &Namespace<Cart>, name: &str) {
+    let cart = carts.get_by_name(name);
+    let began = Instant::now();
+    let wrap = async {
+        let wrapped = cart.wrap("apple".into()).await;
+        report(name, "wrap(apple), not marked", began, wrapped);
+    };
+    let weigh = async {
+        let weighed = cart.weigh("apple".into()).await;
+        report(name, "weigh(apple), marked", began, weighed.map(|grams| format!("{grams} g")));
+    };
+    tokio::join!(wrap, weigh);
 }
 
 fn report(name: &str, call: &str, began: Instant, outcome: Result<String, CallError<CartError>>) {

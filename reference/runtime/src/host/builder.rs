@@ -142,11 +142,11 @@ impl HostBuilder {
         let data = self.data.clone().ok_or(HostError::NoStorage)?;
         std::fs::create_dir_all(&data).map_err(|source| HostError::Storage { path: data.clone(), source })?;
         let (workers, connections) = self.executors()?;
-        let (shared, inboxes) = self.shared(data, &workers, &connections);
+        let (shared, inboxes) = self.shared(data, workers, &connections);
         let address = self.listen_on(&connections, shared.clone()).await?;
         for (turn, inbox) in inboxes.into_iter().enumerate() {
             let router = shared.clone();
-            workers.spawn_on(turn, move || Box::pin(Router::new(router).run(inbox)));
+            shared.threads.spawn_on(turn, move || Box::pin(Router::new(router).run(inbox)));
         }
         // From here on whoever fails to start it stops it.
         let host = Host { shared, address };
@@ -175,7 +175,7 @@ impl HostBuilder {
     fn shared(
         &self,
         data: PathBuf,
-        workers: &Executor,
+        workers: Executor,
         connections: &Executor,
     ) -> (Arc<Shared>, Vec<mpsc::Receiver<super::ToWorker>>) {
         let id = HostId(u64::from_le_bytes(self.entropy.bytes()));
@@ -197,6 +197,7 @@ impl HostBuilder {
             clock: self.clock,
             drain_time: self.drain_time,
             workers: senders,
+            threads: workers,
             stopped: watch::Sender::new(None),
         };
         (Arc::new(shared), inboxes)

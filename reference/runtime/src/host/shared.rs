@@ -14,6 +14,7 @@ use crate::caller::Caller;
 use crate::class::{AnyClass, ClassOptions};
 use crate::clock::Clock;
 use crate::directory::{Directory, HostId};
+use crate::executor::Executor;
 use crate::id::ObjectId;
 use crate::storage::Durability;
 
@@ -29,6 +30,8 @@ pub(super) struct Shared {
     pub(super) drain_time: Duration,
     /// One for each worker; an object is always on the same one.
     pub(super) workers: Vec<mpsc::Sender<ToWorker>>,
+    /// The threads of the workers, which end with the last handle to them.
+    pub(super) threads: Executor,
     /// Why the host has stopped, once it has.
     pub(super) stopped: watch::Sender<Option<Stop>>,
 }

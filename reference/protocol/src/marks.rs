@@ -171,13 +171,43 @@ impl<'a> MarkTable<'a> {
     /// What the class offers under a name: its own member, which hides an inherited one, or the nearest inherited.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Member<'a>> {
-        core::iter::successors(Some(self), |class| class.parent)
-            .take(Self::CLASSES_MAX)
-            .find_map(|class| class.own_member(name))
+        self.classes().find_map(|class| class.own_member(name))
     }
 
     fn own_member(&self, name: &str) -> Option<Member<'a>> {
         self.members.iter().rev().find(|(own, _)| *own == name).map(|(_, member)| *member)
+    }
+
+    /// Every name that the class offers, with what a call reaches under it: its own in their order, then the inherited.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, Member<'a>)> {
+        self.classes().enumerate().flat_map(move |(depth, class)| {
+            let hidden = move |name| self.classes().take(depth).any(|nearer| nearer.own_member(name).is_some());
+            let replaced = move |place: usize, name| class.members[place + 1..].iter().any(|(own, _)| *own == name);
+            let members = class.members.iter().copied().enumerate();
+            members.filter(move |(place, (name, _))| !replaced(*place, *name) && !hidden(*name)).map(|(_, member)| member)
+        })
+    }
+
+    /// The class and those that it extends, as far as a lookup goes.
+    fn classes(self) -> impl Iterator<Item = Self> {
+        core::iter::successors(Some(self), |class| class.parent.copied()).take(Self::CLASSES_MAX)
+    }
+}
+
+/// One line for each name: the name, and `retryable`, `not retryable` or `getter`.
+impl fmt::Display for MarkTable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (index, (name, member)) in self.iter().enumerate() {
+            let mark = match (member, member.mark()) {
+                (Member::Getter, _) => "getter",
+                (Member::Method(_), Mark::Marked) => "retryable",
+                (Member::Method(_), Mark::Unmarked) => "not retryable",
+            };
+            let end = if index == 0 { "" } else { "\n" };
+            write!(f, "{end}{name:width$}  {mark}")?;
+        }
+        Ok(())
     }
 }
 
@@ -203,6 +233,24 @@ mod tests {
         assert_eq!(call(&child, "kept"), Mark::Marked);
         assert_eq!(call(&child, "replaced"), Mark::Unmarked);
         assert_eq!(call(&parent, "replaced"), Mark::Marked);
+    }
+
+    #[test]
+    fn a_table_is_printed_as_a_class_offers_it() {
+        let (marked, plain) = (Function::MARKED, Function::UNMARKED);
+        let parent_members = [("kept", Member::Method(&marked)), ("replaced", Member::Method(&marked))];
+        let parent = MarkTable::new(&parent_members);
+        let own_members = [
+            ("twice", Member::Method(&marked)),
+            ("replaced", Member::Method(&plain)),
+            ("twice", Member::Getter),
+        ];
+        let child = MarkTable::new(&own_members).extending(&parent);
+        assert_eq!(child.to_string(), "replaced  not retryable\ntwice     getter\nkept      retryable");
+        for (name, member) in child.iter() {
+            assert_eq!(call(&child, name), member.mark());
+        }
+        assert_eq!(MarkTable::new(&[]).to_string(), "");
     }
 
     #[test]

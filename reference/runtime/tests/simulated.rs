@@ -162,7 +162,7 @@ impl World {
         let mut sim = Builder::new()
             .rng_seed(self.seed)
             .simulation_duration(Duration::from_secs(600))
-            .tick_duration(Duration::from_millis(2))
+            .tick_duration(Duration::from_millis(5))
             .min_message_latency(Duration::from_millis(1))
             .max_message_latency(Duration::from_millis(30))
             .build();
@@ -174,7 +174,7 @@ impl World {
         while !sim.step()? {
             now += 1;
             heal(&mut sim, &mut healing, now);
-            if now % 50 == 0 && dice.roll(4) == 0 {
+            if now % 20 == 0 && dice.roll(4) == 0 {
                 strike(&mut sim, &mut dice, &mut healing, now);
             }
         }
@@ -187,7 +187,7 @@ impl World {
         let (caller, entries) = (self.caller_parts("reader"), self.entries.clone());
         sim.client("reader", async move {
             // The leases of hosts that died run out, and runs that were given up end.
-            sleep(Duration::from_secs(10)).await;
+            sleep(Duration::from_secs(5)).await;
             let ledgers: Namespace<Ledger> = caller().namespace();
             *entries.borrow_mut() = ledgers.get_by_name("ledger").entries().await?;
             Ok(())
@@ -226,7 +226,7 @@ fn heal(sim: &mut Sim<'_>, healing: &mut Vec<Healing>, now: u64) {
 fn strike(sim: &mut Sim<'_>, dice: &mut Dice, healing: &mut Vec<Healing>, now: u64) {
     let host = HOSTS[dice.roll(2) as usize];
     let caller = CALLERS[dice.roll(2) as usize];
-    let at = now + 10 + dice.roll(1000);
+    let at = now + 4 + dice.roll(400);
     let what = match dice.roll(3) {
         0 => {
             sim.crash(host);

@@ -93,7 +93,14 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     /// Adds an item at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
-        self.insert(self.len(), item);
+        if let Self::Inline { len, items } = self
+            && let Some(place) = items.get_mut(usize::from(*len))
+        {
+            *place = item;
+            *len += 1;
+        } else {
+            self.insert(self.len(), item);
+        }
     }
 
     /// Puts an item before the one at `index`, at the end if there is none.
@@ -408,9 +415,12 @@ impl<K: Copy + Default + Ord, V: Copy + Default + Eq, const N: usize> Eq for Tab
 
 impl<K: Copy + Default + Ord + Hash, V: Copy + Default + Hash, const N: usize> Hash for Table<K, V, N> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u8(u8::try_from(self.len()).unwrap_or(u8::MAX));
-        for entry in self.iter() {
-            entry.hash(state);
+        match self {
+            Self::Inline(entries) => entries.hash(state),
+            Self::Heap(entries) => {
+                state.write_u8(u8::try_from(entries.len()).unwrap_or(u8::MAX));
+                entries.iter().for_each(|entry| entry.hash(state));
+            }
         }
     }
 }

@@ -36,16 +36,32 @@ impl Fingerprint {
 /// Takes fingerprints, reusing one buffer from state to state.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprinter {
-    room: Vec<u8>,
+    room: Option<Box<[u8; ROOM + WIDEST]>>,
 }
+
+/// What nearly every state fits into when it is written out, in bytes: a power of two.
+const ROOM: usize = 1 << 12;
+
+/// The widest integer, in bytes.
+const WIDEST: usize = 16;
 
 impl Fingerprinter {
     /// The fingerprint of `state`.
     #[inline]
     pub(crate) fn of<T: Hash>(&mut self, state: &T) -> Fingerprint {
-        let mut writer = Writer { room: &mut self.room, end: 0 };
+        let room = self.room.get_or_insert_with(|| Box::new([0; ROOM + WIDEST]));
+        let mut writer = Writer { room: Short(room), end: 0 };
         state.hash(&mut writer);
-        Fingerprint::from_hash(writer.finish())
+        let end = writer.end;
+        if end <= ROOM { Fingerprint::from_hash(rapidhash_v3(&room[..end])) } else { Self::of_long(state) }
+    }
+
+    /// The fingerprint of a state that did not fit.
+    #[cold]
+    fn of_long<T: Hash>(state: &T) -> Fingerprint {
+        let mut writer = Writer { room: Long(Vec::new()), end: 0 };
+        state.hash(&mut writer);
+        Fingerprint::from_hash(rapidhash_v3(&writer.room.0))
     }
 }
 
@@ -56,30 +72,55 @@ impl Fingerprinter {
 /// write different bytes.
 ///
 /// The end is kept apart from the room, so that it can stay in a register from one small write to the next.
-struct Writer<'a> {
-    room: &'a mut Vec<u8>,
+struct Writer<R> {
+    room: R,
     end: usize,
 }
 
-impl Writer<'_> {
+/// Where a writer writes.
+trait Room {
+    fn put<const N: usize>(&mut self, end: usize, bytes: [u8; N]);
+    fn put_all(&mut self, end: usize, bytes: &[u8]);
+}
+
+/// A room of fixed size. What is written beyond it is lost, and the writer's end tells.
+struct Short<'a>(&'a mut [u8; ROOM + WIDEST]);
+
+/// A room that grows.
+struct Long(Vec<u8>);
+
+impl Room for Short<'_> {
+    #[inline]
+    fn put<const N: usize>(&mut self, end: usize, bytes: [u8; N]) {
+        const { assert!(N <= WIDEST) };
+        // Always within the room, so that nothing has to be compared.
+        let place = end % ROOM;
+        self.0[place..place + N].copy_from_slice(&bytes);
+    }
+
+    #[inline]
+    fn put_all(&mut self, end: usize, bytes: &[u8]) {
+        if let Some(place) = self.0.get_mut(end..).and_then(|rest| rest.get_mut(..bytes.len())) {
+            place.copy_from_slice(bytes);
+        }
+    }
+}
+
+impl Room for Long {
+    fn put<const N: usize>(&mut self, _end: usize, bytes: [u8; N]) {
+        self.0.extend_from_slice(&bytes);
+    }
+
+    fn put_all(&mut self, _end: usize, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+impl<R: Room> Writer<R> {
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        match self.room.get_mut(self.end..).and_then(<[u8]>::first_chunk_mut) {
-            Some(place) => *place = bytes,
-            None => self.grow(&bytes),
-        }
+        self.room.put(self.end, bytes);
         self.end += N;
-    }
-
-    /// Writes where there was no room.
-    #[cold]
-    fn grow(&mut self, bytes: &[u8]) {
-        self.room.resize((self.end + bytes.len()) * 2, 0);
-        self.room[self.end..][..bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn written(&self) -> &[u8] {
-        &self.room[..self.end]
     }
 }
 
@@ -89,13 +130,10 @@ const WIDE_DISCRIMINANT: u8 = 0x80;
 /// Announces a length that does not fit one byte.
 const WIDE_LENGTH: u8 = 0xff;
 
-impl Hasher for Writer<'_> {
+impl<R: Room> Hasher for Writer<R> {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        match self.room.get_mut(self.end..self.end + bytes.len()) {
-            Some(place) => place.copy_from_slice(bytes),
-            None => self.grow(bytes),
-        }
+        self.room.put_all(self.end, bytes);
         self.end += bytes.len();
     }
 
@@ -146,8 +184,9 @@ impl Hasher for Writer<'_> {
         }
     }
 
+    /// Not asked for: the written bytes are hashed in one go.
     fn finish(&self) -> u64 {
-        rapidhash_v3(self.written())
+        0
     }
 }
 
@@ -171,9 +210,9 @@ mod tests {
     use super::*;
 
     fn written(value: &impl Hash) -> Vec<u8> {
-        let mut writer = Writer { room: &mut Vec::new(), end: 0 };
+        let mut writer = Writer { room: Long(Vec::new()), end: 0 };
         value.hash(&mut writer);
-        writer.written().to_vec()
+        writer.room.0
     }
 
     #[test]

@@ -11,26 +11,26 @@ mod packing;
 
 pub(crate) use object::value_bit;
 
-use oncemore_protocol::directory::Ownership;
 use oncemore_protocol::few::Few;
 use oncemore_protocol::gate::Gate;
 use oncemore_protocol::identity::CallerId;
 use oncemore_protocol::lane::Lane;
 use oncemore_protocol::route::{Route, Subrequests};
 use oncemore_protocol::rule::{Branch, Fired};
-use oncemore_protocol::store::{Birth, ClaimStore, Claims, Stored};
+use oncemore_protocol::store::{Birth, ClaimStore, Claims};
 use oncemore_protocol::time::{Time, WallTime};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::packing::Packing;
+pub use self::packing::Desk;
+use self::packing::Form;
 use crate::action::{Action, Draw, Send};
 use crate::explore::{FairClass, System, Tags};
 use crate::mutant::Broken;
 use crate::property::{self, Reach};
 use crate::scenario::{Scenario, ScenarioError};
 use crate::script::{self, Script};
-use crate::world::{Budget, CallState, Caller, Cells, Life, Object, World};
+use crate::world::{Budget, CallState, Caller, Cells, Life, Net, Object, Part, Record, World};
 
 /// "Now" in every state: all times are relative to it.
 pub(crate) const NOW: Time = Time::ORIGIN;
@@ -43,7 +43,7 @@ pub struct Model<S: ClaimStore = Claims> {
     /// Whether states let go of what nothing can depend on any more.
     lets_go: bool,
     /// How waiting states are kept; in full without.
-    packing: Option<Packing<S>>,
+    packing: Option<Form<Life<S>>>,
 }
 
 impl Model<Claims> {
@@ -72,19 +72,11 @@ impl<S: ClaimStore> Model<S> {
     }
 
     fn begin(&self) -> World<S> {
-        let mut callers = Few::default();
-        for _ in &self.script.callers {
-            callers.push(Caller::default());
-        }
-        let mut calls = Few::default();
-        for _ in &self.script.calls {
-            calls.push(CallState::default());
-        }
         let mut world = World {
             budget: self.budget,
-            callers,
-            calls,
-            net: Few::default(),
+            callers: self.script.callers.iter().map(|_| Part::new(Caller::default())).collect(),
+            calls: self.script.calls.iter().map(|_| Part::new(CallState::default())).collect(),
+            net: Part::new(Net::default()),
             objects: (0..self.script.objects).map(|_| self.first_object()).collect(),
             history: Few::default(),
         };
@@ -92,6 +84,7 @@ impl<S: ClaimStore> Model<S> {
             let caller = u8::try_from(caller).unwrap_or(u8::MAX);
             self.begin_life(&mut world, caller, Script::<S>::caller_id(caller, 0));
         }
+        world.share(&self.script);
         world
     }
 
@@ -110,23 +103,16 @@ impl<S: ClaimStore> Model<S> {
     }
 
     fn first_object(&self) -> Object<S> {
-        let ownership = Ownership::first(());
+        let record = Record::first();
         // The first incarnation began long before anything that a scenario tells of.
         let long_ago = self
             .script
             .wall_margin
             .map_or(0, |margin| -i64::try_from(margin.as_nanos() * 4).unwrap_or(i64::MAX) - (1 << 40));
-        let birth = Birth { incarnation: ownership.incarnation(), wall: WallTime::from_nanos(long_ago) };
+        let birth = Birth { incarnation: record.ownership.incarnation(), wall: WallTime::from_nanos(long_ago) };
         let gate = Gate::open(&self.script.gate, birth, std::iter::empty());
-        Object {
-            ownership,
-            previous: None,
-            fields: Cells::default(),
-            stored: Stored::new(),
-            results: Few::default(),
-            incarnations: vec![Life { gate, cache: Cells::default(), runs: Few::default(), margin_ends: NOW }],
-            kept_settled: false,
-        }
+        let life = Life { gate, cache: Cells::default(), runs: Few::default(), margin_ends: NOW };
+        Object { record: Part::new(record), incarnations: vec![Part::new(life)] }
     }
 }
 
@@ -156,6 +142,7 @@ where
 {
     type State = World<S>;
     type Action = Action;
+    type Desk = Desk<S>;
 
     fn initial(&self) -> Vec<World<S>> {
         vec![self.begin()]
@@ -167,10 +154,26 @@ where
 
     fn next(&self, world: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
         let mut next = world.clone();
-        self.change(&mut next, *action, fired).then_some(next)
+        if !self.change(&mut next, *action, fired) {
+            return None;
+        }
+        next.share(&self.script);
+        Some(next)
     }
 
-    fn next_into(&self, world: &World<S>, action: &Action, fired: &mut Tags, next: &mut Option<World<S>>) -> bool {
+    fn next_into(
+        &self,
+        desk: &mut Desk<S>,
+        world: &World<S>,
+        action: &Action,
+        fired: &mut Tags,
+        next: &mut Option<World<S>>,
+    ) -> bool {
+        if self.packing.is_none() {
+            // It may have to wait as it is, and then others are made of it.
+            *next = self.next(world, action, fired);
+            return next.is_some();
+        }
         let next = match next {
             Some(next) => {
                 next.clone_from(world);
@@ -178,21 +181,23 @@ where
             }
             None => next.insert(world.clone()),
         };
-        self.change(next, *action, fired)
+        let is_next = self.change(next, *action, fired);
+        if is_next {
+            next.seal(&mut desk.fingerprinter);
+        }
+        is_next
     }
 
-    fn pack(&self, world: &World<S>, bytes: &mut Vec<u8>) -> bool {
-        let Some(Packing { pack, .. }) = self.packing else {
+    fn pack(&self, desk: &mut Desk<S>, first: bool, world: &World<S>, bytes: &mut Vec<u8>) -> bool {
+        let Some(lives) = self.packing else {
             return false;
         };
-        let end = bytes.len();
-        pack(world, bytes);
-        debug_assert_eq!(self.unpack(&mut &bytes[end..]).as_ref(), Some(world), "what is packed is the state");
+        desk.pack(&self.script, lives, first, world, bytes);
         true
     }
 
-    fn unpack(&self, bytes: &mut &[u8]) -> Option<World<S>> {
-        (self.packing?.unpack)(bytes)
+    fn unpack(&self, desk: &mut Desk<S>, bytes: &mut &[u8], world: &mut Option<World<S>>) -> bool {
+        self.packing.and_then(|lives| desk.unpack(&self.script, lives, bytes, world)).is_some()
     }
 
     fn violated(&self, world: &World<S>) -> u64 {
@@ -225,9 +230,10 @@ impl<S: ClaimStore> Model<S> {
             return false;
         }
         if self.lets_go {
-            world.let_go(&self.script);
+            world.let_go_and_renumber(&self.script);
+        } else {
+            world.renumber(&self.script);
         }
-        world.renumber(&self.script);
         true
     }
 
@@ -248,7 +254,7 @@ impl<S: ClaimStore> Model<S> {
     where
         S: Serialize + DeserializeOwned,
     {
-        self.packing = Some(Packing::new());
+        self.packing = Some(Form::new());
         self
     }
 

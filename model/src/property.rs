@@ -146,17 +146,13 @@ impl Reach {
 pub(crate) fn violated<S: ClaimStore>(script: &Script<S>, world: &World<S>) -> u64 {
     let mut violated = 0;
     for (plan, state) in script.calls.iter().zip(world.calls.iter()) {
-        for (property, check) in CALL_CHECKS {
-            if check(&View {
-                plan,
-                state,
-                attempts_max: script.terms.limits.attempts_max(),
-                effects_once: script.effects_once,
-                exact: script.terms.transport == Transport::Exact,
-            }) {
-                violated |= property.bit();
-            }
-        }
+        violated |= violated_by_call(&View {
+            plan,
+            state,
+            attempts_max: script.terms.limits.attempts_max(),
+            effects_once: script.effects_once,
+            exact: script.terms.transport == Transport::Exact,
+        });
     }
     if !memory_is_bounded(script, world) {
         violated |= Property::P15.bit();
@@ -193,25 +189,27 @@ struct View<'a> {
     exact: bool,
 }
 
-type Check = fn(&View<'_>) -> bool;
-
-/// The properties of one call: each says whether it is violated.
-const CALL_CHECKS: [(Property, Check); 14] = [
-    (Property::P1, starts_twice),
-    (Property::P2, takes_effect_twice),
-    (Property::P3, attempts_too_often),
-    (Property::P4, |view| view.state.ledger.has(Flag::StartedLate)),
-    (Property::P5, |view| view.state.ledger.has(Flag::FirstCancelled)),
-    (Property::P6, |view| view.state.ledger.has(Flag::OutlivedCutoff)),
-    (Property::P7, |view| view.state.ledger.has(Flag::WrongFailure)),
-    (Property::P8, |view| view.state.ledger.has(Flag::RetriedFinal)),
-    (Property::P9, |view| view.state.ledger.has(Flag::WrongIdentity)),
-    (Property::P10, |view| view.state.ledger.has(Flag::AnsweredWithoutRun)),
-    (Property::P11, ran_though_not_delivered),
-    (Property::P12, is_charged_twice),
-    (Property::P16, |view| view.state.ledger.has(Flag::StaleRoute)),
-    (Property::L2, |view| view.state.ledger.has(Flag::GaveUpEarly)),
-];
+/// The properties of one call that are violated.
+fn violated_by_call(view: &View<'_>) -> u64 {
+    let ledger = &view.state.ledger;
+    let checks = [
+        (Property::P1, starts_twice(view)),
+        (Property::P2, takes_effect_twice(view)),
+        (Property::P3, attempts_too_often(view)),
+        (Property::P4, ledger.has(Flag::StartedLate)),
+        (Property::P5, ledger.has(Flag::FirstCancelled)),
+        (Property::P6, ledger.has(Flag::OutlivedCutoff)),
+        (Property::P7, ledger.has(Flag::WrongFailure)),
+        (Property::P8, ledger.has(Flag::RetriedFinal)),
+        (Property::P9, ledger.has(Flag::WrongIdentity)),
+        (Property::P10, ledger.has(Flag::AnsweredWithoutRun)),
+        (Property::P11, ran_though_not_delivered(view)),
+        (Property::P12, is_charged_twice(view)),
+        (Property::P16, ledger.has(Flag::StaleRoute)),
+        (Property::L2, ledger.has(Flag::GaveUpEarly)),
+    ];
+    checks.iter().fold(0, |bits, (property, violated)| if *violated { bits | property.bit() } else { bits })
+}
 
 /// P1. An ineligible call starts at most once where nothing duplicates it.
 fn starts_twice(view: &View<'_>) -> bool {
@@ -245,6 +243,6 @@ fn is_charged_twice(view: &View<'_>) -> bool {
 fn memory_is_bounded<S: ClaimStore>(script: &Script<S>, world: &World<S>) -> bool {
     let capacity = S::capacity(&script.gate.store);
     world.objects.iter().all(|object| {
-        !object.kept_settled && object.incarnations.iter().all(|life| life.gate.store().len() <= capacity)
+        !object.record.kept_settled && object.incarnations.iter().all(|life| life.gate.store().len() <= capacity)
     })
 }

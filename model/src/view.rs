@@ -175,10 +175,10 @@ impl<S: ClaimStore> Model<S> {
             claims: life.gate.store().claims().map(|key| self.claim_name(key)).collect(),
         });
         ObjectView {
-            owner: state.ownership.incarnation().0,
-            draining: state.ownership.draining(),
-            x: writer(state.fields.x),
-            y: writer(state.fields.y),
+            owner: state.record.ownership.incarnation().0,
+            draining: state.record.ownership.draining(),
+            x: writer(state.record.fields.x),
+            y: writer(state.record.fields.y),
             incarnations: incarnations.collect(),
         }
     }

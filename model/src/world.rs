@@ -5,11 +5,18 @@
 
 mod budget;
 mod canonical;
+mod glance;
 pub(crate) mod ledger;
+mod mention;
+mod part;
 mod quotient;
 
 pub(crate) use budget::{Budget, Fault};
 pub(crate) use ledger::{Cause, Flag, Ledger, Outcome, What};
+pub(crate) use mention::Show;
+pub(crate) use part::{Known, Part};
+
+use std::hash::Hash;
 
 use oncemore_protocol::caller::Call;
 use oncemore_protocol::directory::Ownership;
@@ -24,6 +31,8 @@ use oncemore_protocol::time::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::action::PacketId;
+use crate::explore::Fingerprinter;
+use crate::script::Script;
 
 /// One of each of an object's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -33,17 +42,19 @@ pub(crate) struct Cells<T> {
 }
 
 /// One state.
-#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct World<S: ClaimStore = Claims> {
     pub(crate) budget: Budget,
-    pub(crate) callers: Few<Caller, 2>,
-    pub(crate) calls: Few<CallState, 3>,
-    /// Under way, sorted by id; the network delivers in any order.
-    pub(crate) net: Few<Packet, 2>,
+    pub(crate) callers: Vec<Part<Caller>>,
+    pub(crate) calls: Vec<Part<CallState>>,
+    pub(crate) net: Part<Net>,
     pub(crate) objects: Vec<Object<S>>,
     /// Beginnings and ends of calls in order, where P13 is asked: twice the call, plus one for an end.
     pub(crate) history: Few<u8, 8>,
 }
+
+/// What is under way, sorted by id; the network delivers in any order.
+pub(crate) type Net = Few<Packet, 2>;
 
 /// A caller's side of all its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -130,9 +141,17 @@ pub(crate) enum Body {
 /// What a method returns: who wrote its fields last (0: nobody, else the call's place plus 1).
 pub(crate) type Seen = Cells<u8>;
 
-/// An object: its directory record, its storage and its incarnations.
-#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// An object and its incarnations.
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Object<S: ClaimStore> {
+    pub(crate) record: Part<Record>,
+    /// From the oldest to the owner.
+    pub(crate) incarnations: Vec<Part<Life<S>>>,
+}
+
+/// What outlives an object's incarnations: its directory record and its storage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Record {
     pub(crate) ownership: Ownership<()>,
     /// The owner before this one, for stale resolves.
     pub(crate) previous: Option<Incarnation>,
@@ -141,8 +160,6 @@ pub(crate) struct Object<S: ClaimStore> {
     pub(crate) stored: Stored,
     /// D5: results on record.
     pub(crate) results: Few<(Key, Body), 1>,
-    /// From the oldest to the owner.
-    pub(crate) incarnations: Vec<Life<S>>,
     /// P15: a gate kept a claim that its caller had told it was settled.
     pub(crate) kept_settled: bool,
 }
@@ -197,25 +214,80 @@ macro_rules! clone_by_part {
 
 clone_by_part! {
     World { budget, callers, calls, net, objects, history }
-    Object { ownership, previous, fields, stored, results, incarnations, kept_settled }
+    Object { record, incarnations }
     Life { gate, cache, runs, margin_ends }
 }
 
+/// Something done to each part of a state.
+pub(crate) trait EachPart<S: ClaimStore> {
+    fn part<T: Show<S> + Clone + Hash>(&mut self, place: usize, part: &mut Part<T>);
+}
+
 impl<S: ClaimStore> World<S> {
+    pub(crate) fn each_part(&mut self, each: &mut impl EachPart<S>) {
+        for (place, call) in self.calls.iter_mut().enumerate() {
+            each.part(place, call);
+        }
+        each.part(0, &mut self.net);
+        for (place, caller) in self.callers.iter_mut().enumerate() {
+            each.part(place, caller);
+        }
+        for (place, object) in self.objects.iter_mut().enumerate() {
+            each.part(place, &mut object.record);
+            for life in &mut object.incarnations {
+                each.part(place, life);
+            }
+        }
+    }
+
+    /// No state at all, to be made one.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            budget: Budget::none(),
+            callers: Vec::new(),
+            calls: Vec::new(),
+            net: Part::new(Net::default()),
+            objects: Vec::new(),
+            history: Few::default(),
+        }
+    }
+
+    /// Works out the fingerprints of what has changed.
+    pub(crate) fn seal(&mut self, fingerprinter: &mut Fingerprinter) {
+        struct Seal<'a>(&'a mut Fingerprinter);
+        impl<S: ClaimStore> EachPart<S> for Seal<'_> {
+            fn part<T: Show<S> + Clone + Hash>(&mut self, _place: usize, part: &mut Part<T>) {
+                part.seal(self.0);
+            }
+        }
+        self.each_part(&mut Seal(fingerprinter));
+    }
+
+    /// Lets copies of the state share what has changed.
+    pub(crate) fn share(&mut self, script: &Script<S>) {
+        struct Share<'a, S: ClaimStore>(&'a Script<S>);
+        impl<S: ClaimStore> EachPart<S> for Share<'_, S> {
+            fn part<T: Show<S> + Clone + Hash>(&mut self, place: usize, part: &mut Part<T>) {
+                part.share(self.0, place);
+            }
+        }
+        self.each_part(&mut Share(script));
+    }
+
     pub(crate) fn call(&self, call: u8) -> &CallState {
-        &self.calls.as_slice()[usize::from(call)]
+        &self.calls[usize::from(call)]
     }
 
     pub(crate) fn call_mut(&mut self, call: u8) -> &mut CallState {
-        &mut self.calls.as_mut_slice()[usize::from(call)]
+        &mut self.calls[usize::from(call)]
     }
 
     pub(crate) fn caller_mut(&mut self, caller: u8) -> &mut Caller {
-        &mut self.callers.as_mut_slice()[usize::from(caller)]
+        &mut self.callers[usize::from(caller)]
     }
 
     pub(crate) fn caller(&self, caller: u8) -> &Caller {
-        &self.callers.as_slice()[usize::from(caller)]
+        &self.callers[usize::from(caller)]
     }
 
     pub(crate) fn object_mut(&mut self, object: u8) -> &mut Object<S> {
@@ -247,11 +319,33 @@ impl<S: ClaimStore> World<S> {
         call.connection == Connection::Open && call.machine.is_some() && call.ledger.attempts == id.attempt
     }
 
+    /// Nobody listens any more to answers to this call.
+    pub(crate) fn drop_answers(&mut self, call: u8) {
+        let dropped = |packet: &Packet| packet.id.answer && packet.id.call == call;
+        if self.net.iter().any(dropped) {
+            self.net.retain(|packet| !dropped(packet));
+        }
+    }
+
     /// The connection of this attempt drops, if it is the one that the caller waits for.
     pub(crate) fn drop_connection(&mut self, id: PacketId) {
         if self.awaits(id) {
             self.call_mut(id.call).connection = Connection::Dropped;
-            self.net.retain(|packet| !(packet.id.answer && packet.id.call == id.call));
+            self.drop_answers(id.call);
+        }
+    }
+}
+
+impl Record {
+    /// Of an object that nothing has happened to.
+    pub(crate) fn first() -> Self {
+        Self {
+            ownership: Ownership::first(()),
+            previous: None,
+            fields: Cells::default(),
+            stored: Stored::new(),
+            results: Few::default(),
+            kept_settled: false,
         }
     }
 }

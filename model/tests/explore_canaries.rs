@@ -214,6 +214,7 @@ fn an_action_that_is_no_transition_is_not_enabled() {
     impl System for Idle {
         type State = u8;
         type Action = ();
+        type Desk = ();
         fn initial(&self) -> Vec<u8> {
             vec![0]
         }
@@ -248,6 +249,7 @@ fn a_system_that_answers_differently_twice_is_an_error_and_not_a_wrong_trace() {
     impl System for Fickle {
         type State = u8;
         type Action = ();
+        type Desk = ();
         fn initial(&self) -> Vec<u8> {
             vec![0]
         }
@@ -291,6 +293,7 @@ fn a_finding_that_its_trace_does_not_show_is_an_error() {
     impl System for Fickle {
         type State = u8;
         type Action = ();
+        type Desk = ();
         fn initial(&self) -> Vec<u8> {
             vec![0]
         }

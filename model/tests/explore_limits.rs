@@ -17,6 +17,7 @@ struct Square {
 impl System for Square {
     type State = (u16, u16);
     type Action = bool;
+    type Desk = ();
 
     fn initial(&self) -> Vec<(u16, u16)> {
         vec![(0, 0)]

@@ -190,6 +190,7 @@ impl Scattered {
 impl System for Scattered {
     type State = u64;
     type Action = u64;
+    type Desk = ();
 
     fn initial(&self) -> Vec<u64> {
         vec![1, 2]

@@ -62,6 +62,7 @@ const LAST_TO_PREPARE: u8 = 200;
 impl<const N: usize> System for TwoPhaseCommit<N> {
     type State = State<N>;
     type Action = Action;
+    type Desk = ();
 
     fn initial(&self) -> Vec<State<N>> {
         vec![State {

@@ -1,4 +1,4 @@
-//! Level by level, in parallel, with full states only at the frontier.
+//! Level by level, in parallel, with states only at the frontier: in full, or packed where the system can pack them.
 //!
 //! A level is worked off in chunks. Within a chunk the threads take segments of the frontier from a
 //! shared queue and put each state that is new into the visited set and into a segment of the next
@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use self::findings::Findings;
 use self::frontier::{Frontier, Segment, Segments, Work};
-use self::worker::{Harvest, Worker};
+use self::worker::{Bench, Harvest, Worker};
 use super::engine::{Counts, Engine, Exploration};
 use super::fingerprint::{Fingerprint, Fingerprinter};
 use super::trace::{replay, stuck};
@@ -69,6 +69,8 @@ struct Search<'a, S: System> {
     generated: u64,
     frontier_peak: u64,
     frontier_peak_bytes: u64,
+    /// One for each thread.
+    benches: Vec<Bench<S>>,
     /// Explored segments, to be filled again; no more than a chunk has.
     spare: Vec<Segment<S::State>>,
     /// How many more states the next chunk must have room for.
@@ -86,12 +88,13 @@ impl<'a, S: System> Search<'a, S> {
         let mut found = Findings::default();
         let mut fingerprinter = Fingerprinter::default();
         let mut segments = Segments::default();
+        let mut desk = S::Desk::default();
         let generated = initial.len() as u64;
         for state in initial {
             let fingerprint = fingerprinter.of(&state);
             if visited.insert_root(fingerprint) {
                 found.note_violation(system.violated(&state), fingerprint);
-                segments.add(system, fingerprint, &mut Some(state));
+                segments.add(system, &mut desk, fingerprint, &mut Some(state));
             }
         }
         let mut current = Frontier::default();
@@ -104,6 +107,7 @@ impl<'a, S: System> Search<'a, S> {
             states: current.states(),
             frontier_peak: current.states(),
             frontier_peak_bytes: current.bytes(),
+            benches: (0..limits.threads.get()).map(|_| Bench::default()).collect(),
             spare: Vec::new(),
             current,
             next: Frontier::default(),
@@ -157,7 +161,7 @@ impl<'a, S: System> Search<'a, S> {
 
     /// Lets the threads work on the next chunk and gathers what they bring.
     fn explore_chunk(&mut self) {
-        let shared = worker::Shared::new(
+        let work = worker::Shared::new(
             self.system,
             self.limits,
             &self.visited,
@@ -166,16 +170,19 @@ impl<'a, S: System> Search<'a, S> {
             Work { unexplored: self.current.take_chunk(CHUNK_SEGMENTS), spare: std::mem::take(&mut self.spare) },
             self.visited.capacity() - self.states as usize,
         );
-        let helpers = shared.segments().min(self.limits.threads.get()).saturating_sub(1);
+        let shared = &work;
+        let threads = shared.segments().min(self.limits.threads.get()).max(1);
+        let mut workers = self.benches.iter_mut().take(threads).map(|bench| Worker::new(shared, bench));
         let harvests = thread::scope(|scope| {
-            let helping: Vec<_> = (0..helpers).map(|_| scope.spawn(|| Worker::new(&shared).run())).collect();
-            let mut harvests = vec![Worker::new(&shared).run()];
+            let own = workers.next();
+            let helping: Vec<_> = workers.map(|worker| scope.spawn(|| worker.run())).collect();
+            let mut harvests: Vec<_> = own.map(Worker::run).into_iter().collect();
             for helper in helping {
                 harvests.push(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
             harvests
         });
-        let Work { unexplored, spare } = shared.into_rest();
+        let Work { unexplored, spare } = work.into_rest();
         self.current.put_back(unexplored);
         self.spare = spare;
         self.room_wanted = 0;

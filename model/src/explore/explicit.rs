@@ -91,6 +91,7 @@ impl Explicit {
 impl System for Explicit {
     type State = u32;
     type Action = ExplicitStep;
+    type Desk = ();
 
     fn initial(&self) -> Vec<u32> {
         vec![0]

@@ -109,6 +109,7 @@ mod tests {
     impl System for Twice {
         type State = u32;
         type Action = <Explicit as System>::Action;
+        type Desk = ();
 
         fn initial(&self) -> Vec<u32> {
             [self.0.initial(), self.0.initial()].concat()

@@ -22,6 +22,10 @@ pub trait System: Sync {
     /// One step that the system, its environment or a fault may take.
     type Action: Clone + Eq + Debug + Send + Sync;
 
+    /// What one thread keeps at hand from step to step: memory to use again, say, or parts of states that it saw lately. It
+    /// makes no difference to any answer; `()` if there is nothing to keep.
+    type Desk: Default + Send;
+
     /// The states in which a run may begin, always in the same order.
     fn initial(&self) -> Vec<Self::State>;
 
@@ -42,6 +46,7 @@ pub trait System: Sync {
     /// What `next` holds before makes no difference; a system whose states own memory can use that memory again.
     fn next_into(
         &self,
+        _desk: &mut Self::Desk,
         state: &Self::State,
         action: &Self::Action,
         fired: &mut Tags,
@@ -53,14 +58,17 @@ pub trait System: Sync {
 
     /// Appends to `bytes` what [`System::unpack`] makes the same state of, and says that it did; for all states or none.
     ///
-    /// An engine keeps in this form the states that have to wait. Without it, it keeps them in full.
-    fn pack(&self, _state: &Self::State, _bytes: &mut Vec<u8>) -> bool {
+    /// An engine keeps in this form the states that have to wait. Without it, it keeps them in full. States are packed one
+    /// after the other, and unpacked in the same order, at another desk perhaps. Unless the state is the `first` of such a
+    /// series, it may be told by what sets it apart from the state that was packed before it at this desk.
+    fn pack(&self, _desk: &mut Self::Desk, _first: bool, _state: &Self::State, _bytes: &mut Vec<u8>) -> bool {
         false
     }
 
-    /// Takes a state that [`System::pack`] has appended off the front of `bytes`.
-    fn unpack(&self, _bytes: &mut &[u8]) -> Option<Self::State> {
-        None
+    /// Takes a state that [`System::pack`] has appended off the front of `bytes`, into `state`, which holds the state before
+    /// it; anything or nothing if this is the first. False: `bytes` does not begin with a state.
+    fn unpack(&self, _desk: &mut Self::Desk, _bytes: &mut &[u8], _state: &mut Option<Self::State>) -> bool {
+        false
     }
 
     /// Bit i is set where safety property i is violated in this very state.

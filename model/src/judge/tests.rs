@@ -26,6 +26,7 @@ struct Take {
 impl System for Toy {
     type State = u32;
     type Action = Take;
+    type Desk = ();
 
     fn initial(&self) -> Vec<u32> {
         vec![0]

@@ -2,7 +2,7 @@ use oncemore_protocol::store::ClaimStore;
 
 use crate::action::{Action, Draw, Send};
 use crate::explore::{FairClass, System, Tags};
-use crate::model::{Model, NOW};
+use crate::model::{Desk, Model, NOW};
 use crate::world::World;
 
 /// A model in which no more time passes than it takes to tell an old identity from a new one (D2).
@@ -19,6 +19,7 @@ where
 {
     type State = World<S>;
     type Action = Action;
+    type Desk = Desk<S>;
 
     fn initial(&self) -> Vec<World<S>> {
         self.0.initial()
@@ -36,6 +37,25 @@ where
 
     fn next(&self, world: &World<S>, action: &Action, fired: &mut Tags) -> Option<World<S>> {
         self.0.next(world, action, fired)
+    }
+
+    fn next_into(
+        &self,
+        desk: &mut Desk<S>,
+        world: &World<S>,
+        action: &Action,
+        fired: &mut Tags,
+        next: &mut Option<World<S>>,
+    ) -> bool {
+        self.0.next_into(desk, world, action, fired, next)
+    }
+
+    fn pack(&self, desk: &mut Desk<S>, first: bool, world: &World<S>, bytes: &mut Vec<u8>) -> bool {
+        self.0.pack(desk, first, world, bytes)
+    }
+
+    fn unpack(&self, desk: &mut Desk<S>, bytes: &mut &[u8], world: &mut Option<World<S>>) -> bool {
+        self.0.unpack(desk, bytes, world)
     }
 
     fn violated(&self, world: &World<S>) -> u64 {

@@ -104,7 +104,7 @@ impl<S: ClaimStore> Model<S> {
         }
         let object = world.object(plan.object);
         let route = world.caller(plan.caller).routes[usize::from(plan.object)];
-        if world.budget.allows(Fault::Stale) && route.address().is_none() && object.previous.is_some() {
+        if world.budget.allows(Fault::Stale) && route.address().is_none() && object.record.previous.is_some() {
             push(Send::Stale);
         }
         if world.budget.allows(Fault::Unreachable) {
@@ -169,7 +169,7 @@ impl<S: ClaimStore> Model<S> {
                 }
             }
         }
-        if state.ownership.draining() {
+        if state.record.ownership.draining() {
             actions.push(Action::Succeed { object });
         }
         self.object_faults(world, object, actions);
@@ -177,7 +177,7 @@ impl<S: ClaimStore> Model<S> {
 
     fn object_faults(&self, world: &World<S>, object: u8, actions: &mut Vec<Action>) {
         let budget = &world.budget;
-        let draining = world.object(object).ownership.draining();
+        let draining = world.object(object).record.ownership.draining();
         if !self.anything_to_come(world) {
             return;
         }

@@ -244,7 +244,7 @@ impl<S: ClaimStore> Model<S> {
     /// The caller no longer listens to the attempt that began last.
     pub(super) fn hang_up(&self, world: &mut World<S>, call: u8) {
         world.call_mut(call).connection = Connection::Closed;
-        world.net.retain(|packet| !(packet.id.answer && packet.id.call == call));
+        world.drop_answers(call);
     }
 
     /// An attempt begins: C1, C2, P3, P4, P8, P12.
@@ -297,9 +297,9 @@ impl<S: ClaimStore> Model<S> {
         let named = match send {
             Send::Stale => {
                 world.budget.spend(Fault::Stale);
-                world.object(plan.object).previous?
+                world.object(plan.object).record.previous?
             }
-            Send::Sent | Send::Unreachable(_) => world.object(plan.object).ownership.incarnation(),
+            Send::Sent | Send::Unreachable(_) => world.object(plan.object).record.ownership.incarnation(),
         };
         let caller = world.caller_mut(plan.caller);
         if let Some(address) = caller.routes[object].address() {

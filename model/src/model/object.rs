@@ -16,7 +16,7 @@ use crate::action::{At, PacketId};
 use crate::property::Reach;
 use crate::script::{MS, Role};
 use crate::world::ledger::once_more;
-use crate::world::{Body, Fault, Flag, Life, Load, Object, Outcome, Packet, RunState, Seen, Ticket, World};
+use crate::world::{Body, Fault, Flag, Life, Load, Object, Outcome, Packet, Part, RunState, Seen, Ticket, World};
 
 /// How many predecessors may go on at a time; the oldest ends when another is added.
 const PREDECESSORS_MAX: usize = 2;
@@ -44,11 +44,12 @@ impl<S: ClaimStore> Model<S> {
         }
         let object = world.object_mut(plan.object);
         let place = object.place_of(header.address);
-        let gate = &mut object.incarnations[place].gate;
-        let draining = gate.draining();
-        let arrival = gate.arrive(terms, request, NOW);
+        let life = &mut object.incarnations[place];
+        let draining = life.gate.draining();
+        let arrival = life.gate.arrive(terms, request, NOW);
         notes.all(arrival.fired);
         if let Some(refusal) = arrival.refused {
+            life.share_if_same();
             note_refusal(world, &request, refusal);
             self.answer(world, packet, Body::Refused(refusal), draining);
         }
@@ -67,14 +68,16 @@ impl<S: ClaimStore> Model<S> {
         let gate = &object.incarnations[usize::from(at.place)].gate;
         // What is sent back is not listened to.
         let heard = decision != Decision::Refuse(Refusal::Elsewhere);
-        object.kept_settled |= heard && keeps_settled(gate, &request.header);
+        if heard && keeps_settled(gate, &request.header) {
+            object.record.kept_settled = true;
+        }
         let id = request.ticket.id;
         match decision {
             Decision::NewEpoch => self.new_epoch(world, at, notes),
             Decision::Refuse(refusal) => self.refuse(world, at, &request, refusal),
             Decision::AnswerRecorded => {
                 let key = request.header.identity.map(|identity| self.script.terms.rules.key(identity))?;
-                let recorded = world.object(at.object).results.iter().find(|(known, _)| *known == key)?.1;
+                let recorded = world.object(at.object).record.results.iter().find(|(known, _)| *known == key)?.1;
                 world.object_mut(at.object).incarnations[usize::from(at.place)].runs.push(RunState {
                     id,
                     result: Some(recorded),
@@ -119,14 +122,14 @@ impl<S: ClaimStore> Model<S> {
         let rules = self.script.gate.rules;
         let object = world.object_mut(at.object);
         let old = object.incarnations[usize::from(at.place)].gate.incarnation();
-        if let Some(incarnation) = object.ownership.next_epoch(rules, old) {
-            object.previous = Some(old);
+        if let Some(incarnation) = object.record.ownership.next_epoch(rules, old) {
+            object.record.previous = Some(old);
             let birth = Birth { incarnation, wall: WallTime::default() };
             let life = &mut object.incarnations[usize::from(at.place)];
             let writes = life.gate.begin_epoch(&self.script.gate, birth);
             life.margin_ends = self.margin_ends();
-            object.stored.apply(&writes);
-            object.results = Few::default();
+            object.record.stored.apply(&writes);
+            object.record.results = Few::default();
         } else {
             let life = &mut object.incarnations[usize::from(at.place)];
             let mut refused = Vec::new();
@@ -141,7 +144,8 @@ impl<S: ClaimStore> Model<S> {
     pub(super) fn claim_stored(&self, world: &mut World<S>, at: At, run: PacketId, notes: &mut Notes) -> Option<()> {
         let life = &mut world.object_mut(at.object).incarnations[usize::from(at.place)];
         let held = life.run(run)?.claim_held;
-        let (decision, fired) = life.gate.stored(ticket_of(&life.gate, run)?, held)?;
+        let ticket = ticket_of(&life.gate, run)?;
+        let (decision, fired) = life.gate.stored(ticket, held)?;
         notes.all(fired);
         match decision {
             Decision::Start => self.run(world, at, run, notes),
@@ -251,7 +255,7 @@ impl<S: ClaimStore> Model<S> {
         }
         let object = world.object_mut(at.object);
         if effect {
-            overwrite(&mut object.fields, plan, id.call);
+            overwrite(&mut object.record.fields, plan, id.call);
         }
         if with_effect {
             self.put_on_record(object, at, id, writes, result);
@@ -271,9 +275,9 @@ impl<S: ClaimStore> Model<S> {
             return;
         }
         let key: Key = self.script.gate.rules.key(identity);
-        object.results.retain(|(known, _)| *known != key);
-        let place = object.results.as_slice().partition_point(|(known, _)| *known < key);
-        object.results.insert(place, (key, result));
+        object.record.results.retain(|(known, _)| *known != key);
+        let place = object.record.results.as_slice().partition_point(|(known, _)| *known < key);
+        object.record.results.insert(place, (key, result));
     }
 
     /// G12: storage confirms the epoch, or not; the answer leaves.
@@ -282,12 +286,12 @@ impl<S: ClaimStore> Model<S> {
         let object = world.object_mut(at.object);
         let life = &mut object.incarnations[usize::from(at.place)];
         let incarnation = life.gate.incarnation();
-        let (held, _) = object.ownership.holds(rules, incarnation);
+        let (held, _) = object.record.ownership.holds(rules, incarnation);
         let ticket = ticket_of(&life.gate, id)?;
         let result = life.run(id)?.result?;
         if !rules.result_with_effect() && held {
             let writes = life.gate.finished(&self.script.gate, ticket, NOW);
-            object.stored.apply(&writes);
+            object.record.stored.apply(&writes);
             self.put_on_record(object, at, id, &writes, result);
         }
         let life = &mut world.object_mut(at.object).incarnations[usize::from(at.place)];
@@ -307,13 +311,13 @@ impl<S: ClaimStore> Model<S> {
     fn write(&self, world: &mut World<S>, at: At, writes: &Writes, notes: &mut Notes) -> bool {
         let object = world.object_mut(at.object);
         let incarnation = object.incarnations[usize::from(at.place)].gate.incarnation();
-        let (held, fired) = object.ownership.holds(self.script.gate.rules, incarnation);
+        let (held, fired) = object.record.ownership.holds(self.script.gate.rules, incarnation);
         notes.all(fired);
         if held {
-            object.stored.apply(writes);
+            object.record.stored.apply(writes);
             // A result is no longer than its claim on record (D5).
             let live: Few<Key, 4> = claims_of(&object.incarnations[usize::from(at.place)].gate);
-            object.results.retain(|(key, _)| live.iter().any(|known| known == key));
+            object.record.results.retain(|(key, _)| live.iter().any(|known| known == key));
         }
         held
     }
@@ -332,8 +336,8 @@ impl<S: ClaimStore> Model<S> {
         self.end(world, &ended, notes);
         let rules = self.script.gate.rules;
         let state = world.object_mut(object);
-        state.previous = Some(state.ownership.incarnation());
-        let incarnation = state.ownership.take_over(rules, ());
+        state.record.previous = Some(state.record.ownership.incarnation());
+        let incarnation = state.record.ownership.take_over(rules, ());
         self.begin_incarnation(state, incarnation);
         Some(())
     }
@@ -341,7 +345,7 @@ impl<S: ClaimStore> Model<S> {
     pub(super) fn drain(&self, world: &mut World<S>, object: u8, notes: &mut Notes) -> Option<()> {
         world.budget.spend(Fault::Drain);
         let state = world.object_mut(object);
-        state.ownership.drain();
+        state.record.ownership.drain();
         let mut refused = Vec::new();
         let gate = &mut state.incarnations.last_mut()?.gate;
         notes.all(gate.drain(&self.script.gate, |request, refusal| refused.push((request, refusal))));
@@ -354,8 +358,8 @@ impl<S: ClaimStore> Model<S> {
     pub(super) fn succeed(&self, world: &mut World<S>, object: u8, notes: &mut Notes) -> Option<()> {
         let rules = self.script.gate.rules;
         let state = world.object_mut(object);
-        state.previous = Some(state.ownership.incarnation());
-        let incarnation = state.ownership.hand_over(rules, ()).ok()?;
+        state.record.previous = Some(state.record.ownership.incarnation());
+        let incarnation = state.record.ownership.hand_over(rules, ()).ok()?;
         self.begin_incarnation(state, incarnation);
         self.retire(world, object, notes);
         Some(())
@@ -365,8 +369,8 @@ impl<S: ClaimStore> Model<S> {
         world.budget.spend(Fault::Seize);
         let rules = self.script.gate.rules;
         let state = world.object_mut(object);
-        state.previous = Some(state.ownership.incarnation());
-        let incarnation = state.ownership.take_over(rules, ());
+        state.record.previous = Some(state.record.ownership.incarnation());
+        let incarnation = state.record.ownership.take_over(rules, ());
         self.begin_incarnation(state, incarnation);
         self.retire(world, object, notes);
         Some(())
@@ -380,9 +384,10 @@ impl<S: ClaimStore> Model<S> {
 
     fn begin_incarnation(&self, object: &mut Object<S>, incarnation: Incarnation) {
         let birth = Birth { incarnation, wall: WallTime::default() };
-        let gate = Gate::open(&self.script.gate, birth, object.stored.iter());
+        let gate = Gate::open(&self.script.gate, birth, object.record.stored.iter());
         let margin_ends = self.margin_ends();
-        object.incarnations.push(Life { gate, cache: object.fields, runs: Few::default(), margin_ends });
+        let life = Life { gate, cache: object.record.fields, runs: Few::default(), margin_ends };
+        object.incarnations.push(Part::new(life));
     }
 
     /// D2: when identities made from now on are no longer older than the incarnation and its margin.
@@ -435,10 +440,10 @@ impl<S: ClaimStore> Model<S> {
 fn note_refusal<S: ClaimStore>(world: &mut World<S>, request: &Request<Ticket>, refusal: Refusal) {
     let says_duplicate =
         matches!(refusal, Refusal::Claimed | Refusal::Settled | Refusal::Older | Refusal::OtherRequest);
-    let state = world.call_mut(request.ticket.id.call);
+    let state = world.call(request.ticket.id.call);
     let current = state.machine.as_ref().and_then(|machine| machine.identity());
     if says_duplicate && state.ledger.admitted == 0 && current.is_some() && current == request.header.identity {
-        state.ledger.raise(Flag::GaveUpEarly);
+        world.call_mut(request.ticket.id.call).ledger.raise(Flag::GaveUpEarly);
     }
 }
 

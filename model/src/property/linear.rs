@@ -117,7 +117,7 @@ fn question<S: ClaimStore>(script: &Script<S>, world: &World<S>, object: u8, fie
     Question {
         history: world.history.iter().copied().collect(),
         calls: calls.collect(),
-        now: field.of(world.object(object).fields),
+        now: field.of(world.object(object).record.fields),
     }
 }
 

@@ -1,5 +1,3 @@
-use serde::{Deserialize, Serialize};
-
 use crate::scenario::Faults;
 
 /// The faults that have a budget.
@@ -29,7 +27,7 @@ const KINDS: usize = 16;
 const COMMON: usize = Fault::Unreachable as usize;
 
 /// How many faults may still strike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Budget {
     left: [u8; KINDS],
     common: u8,
@@ -58,6 +56,20 @@ impl Budget {
         let mut budget = Self { left, common: faults.max.unwrap_or(u8::MAX) };
         budget.level();
         budget
+    }
+
+    pub(crate) const fn none() -> Self {
+        Self { left: [0; KINDS], common: 0 }
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; KINDS + 1] {
+        let mut bytes = [self.common; KINDS + 1];
+        bytes[..KINDS].copy_from_slice(&self.left);
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; KINDS + 1]) -> Self {
+        Self { left: std::array::from_fn(|kind| bytes[kind]), common: bytes[KINDS] }
     }
 
     /// No kind has more left than all of them together: states that differ in that alone are the same.
@@ -92,7 +104,7 @@ impl Budget {
 
     /// No fault can ever strike again.
     pub(crate) const fn close_all(&mut self) {
-        *self = Self { left: [0; KINDS], common: 0 };
+        *self = Self::none();
     }
 
     pub(crate) const fn left(&self, fault: Fault) -> u8 {

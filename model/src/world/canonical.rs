@@ -1,66 +1,79 @@
 //! One state for all that differ in names alone: numbers and incarnations by rank, and no absolute time.
 
+use std::hash::Hash;
 use std::time::Duration;
 
 use oncemore_protocol::identity::{CallerId, Header, Identity, Incarnation, Number};
 use oncemore_protocol::lane::{rank, renumber_unsettled};
-use oncemore_protocol::store::{ClaimStore, Visitor, Window};
+use oncemore_protocol::store::{ClaimStore, Window};
+use oncemore_protocol::time::Time;
 
-use super::{Load, World};
+use super::glance::Glance;
+use super::mention::{CALLERS_MAX, Mentioned, Mentions, Show, Sight, caller_of, low_bits};
+use super::quotient::Asked;
+use super::{EachPart, Part, World};
 use crate::script::Script;
 
-/// At most so many callers, the runs that call included.
-pub(crate) const CALLERS_MAX: usize = 24;
-
 /// Which numbers are referred to, by caller, and which incarnations, by object: a bit for each.
-///
-/// A caller's lives share a mask: that keeps more apart than need be, never less.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Kept {
     numbers: [u64; CALLERS_MAX],
     incarnations: [u64; 2],
 }
 
-fn caller_of(id: CallerId) -> usize {
-    usize::try_from((id.bits() - 1) / 8).unwrap_or(0)
-}
-
-/// Sees every identifier in a state.
-trait Sight {
-    fn number(&mut self, caller: CallerId, number: &mut Number);
-    fn window(&mut self, caller: CallerId, window: &mut Window);
-    fn incarnation(&mut self, object: usize, incarnation: &mut Incarnation);
-    /// An attempt's header: its identity, its address, and what it tells of the numbers below its own.
-    fn header(&mut self, object: usize, header: &mut Header);
-
-    fn identity(&mut self, object: usize, identity: &mut Identity) {
-        self.number(identity.caller, &mut identity.number);
-        self.incarnation(object, &mut identity.born);
-    }
-}
-
-/// Notes what is referred to.
-impl Sight for Kept {
-    fn number(&mut self, caller: CallerId, number: &mut Number) {
-        self.numbers[caller_of(caller)] |= 1 << number.0;
-    }
-
-    fn window(&mut self, _caller: CallerId, _window: &mut Window) {}
-
-    fn incarnation(&mut self, object: usize, incarnation: &mut Incarnation) {
-        self.incarnations[object] |= 1 << incarnation.0;
-    }
-
-    fn header(&mut self, object: usize, header: &mut Header) {
-        self.incarnation(object, &mut header.address);
-        if let Some(identity) = &mut header.identity {
-            self.identity(object, identity);
+impl Kept {
+    #[inline]
+    fn add(&mut self, mentions: &Mentions) {
+        for (caller, mentioned) in &mentions.numbers {
+            self.numbers[usize::from(*caller)] |= mentioned.these;
         }
+        for (kept, mentioned) in self.incarnations.iter_mut().zip(&mentions.incarnations) {
+            *kept |= mentioned.these;
+        }
+    }
+
+    /// Whether renumbering changes what mentions these.
+    #[inline]
+    fn moves(&self, mentions: &Mentions) -> bool {
+        let moved = |mentioned: &Mentioned, kept: u64| mentioned.below & !kept != 0;
+        mentions.numbers.iter().any(|(caller, mentioned)| moved(mentioned, self.numbers[usize::from(*caller)]))
+            || mentions.incarnations.iter().zip(self.incarnations).any(|(mentioned, kept)| moved(mentioned, kept))
+    }
+}
+
+/// What the parts of a state mention, taken together.
+#[derive(Default)]
+struct Seen {
+    kept: Kept,
+    asked: Asked,
+}
+
+impl<S: ClaimStore> EachPart<S> for (&Script<S>, &mut Seen) {
+    #[inline]
+    fn part<T: Show<S> + Clone + Hash>(&mut self, place: usize, part: &mut Part<T>) {
+        let mentions = part.mentions(self.0, place);
+        self.1.kept.add(mentions);
+        self.1.asked.add(mentions);
+    }
+}
+
+impl<S: ClaimStore> EachPart<S> for (&Script<S>, &mut Glance) {
+    #[inline]
+    fn part<T: Show<S> + Clone + Hash>(&mut self, place: usize, part: &mut Part<T>) {
+        self.1.add(&part.mentions(self.0, place).glance);
     }
 }
 
 /// Gives everything its rank.
 struct Renumber(Kept);
+
+impl<S: ClaimStore> EachPart<S> for (&Script<S>, &mut Renumber) {
+    fn part<T: Show<S> + Clone + Hash>(&mut self, place: usize, part: &mut Part<T>) {
+        if self.1.0.moves(part.mentions(self.0, place)) {
+            part.show(self.0, place, self.1);
+        }
+    }
+}
 
 impl Sight for Renumber {
     fn number(&mut self, caller: CallerId, number: &mut Number) {
@@ -88,111 +101,93 @@ impl Sight for Renumber {
     }
 }
 
-/// A store's view of a sight.
-struct InStore<'a, T>(&'a mut T, usize);
-
-impl<T: Sight> Visitor for InStore<'_, T> {
-    fn number(&mut self, caller: CallerId, number: &mut Number) {
-        self.0.number(caller, number);
-    }
-
-    fn window(&mut self, caller: CallerId, window: &mut Window) {
-        self.0.window(caller, window);
-    }
-
-    fn incarnation(&mut self, incarnation: &mut Incarnation) {
-        self.0.incarnation(self.1, incarnation);
-    }
-}
-
 impl<S: ClaimStore> World<S> {
+    /// Lets go of what nothing can depend on any more, and renumbers the rest.
+    pub(crate) fn let_go_and_renumber(&mut self, script: &Script<S>) {
+        self.let_go_of_stories(script);
+        let glance = self.glance(script);
+        if self.is_ranked_at(&glance) && (!Self::lets_go_of_claims(script) || Self::lacks_nothing_at(&glance)) {
+            debug_assert!(self.looks_the_same(script), "a glance sees what is there");
+            return;
+        }
+        let mut seen = self.seen(script);
+        if Self::lets_go_of_claims(script) && self.let_go_of_claims(script, &seen.asked) {
+            seen = self.seen(script);
+        }
+        self.renumber_by(script, seen.kept);
+    }
+
     /// Renumbers identities and incarnations by rank among those that anything still refers to.
     pub(crate) fn renumber(&mut self, script: &Script<S>) {
-        let mut kept = Kept { numbers: [0; CALLERS_MAX], incarnations: [0; 2] };
-        self.visit(script, &mut kept);
+        let kept = self.seen(script).kept;
+        self.renumber_by(script, kept);
+    }
+
+    #[inline]
+    fn glance(&mut self, script: &Script<S>) -> Glance {
+        let mut glance = Glance::default();
+        self.each_part(&mut (script, &mut glance));
+        glance
+    }
+
+    /// Whether there is nothing to let go of and nothing to renumber, looking closely.
+    fn looks_the_same(&mut self, script: &Script<S>) -> bool {
+        let seen = self.seen(script);
+        self.is_ranked(&seen.kept) && !(Self::lets_go_of_claims(script) && self.let_go_of_claims(script, &seen.asked))
+    }
+
+    fn seen(&mut self, script: &Script<S>) -> Seen {
+        let mut seen = Seen::default();
+        self.each_part(&mut (script, &mut seen));
+        seen
+    }
+
+    fn renumber_by(&mut self, script: &Script<S>, kept: Kept) {
         if self.is_ranked(&kept) {
             return;
         }
-        self.visit(script, &mut Renumber(kept));
-        for (caller, state) in self.callers.as_mut_slice().iter_mut().enumerate() {
-            for lane in state.lanes.iter_mut().flatten() {
-                *lane = lane.renumbered(kept.numbers[caller]);
+        self.each_part(&mut (script, &mut Renumber(kept)));
+        for (state, kept) in self.callers.iter_mut().zip(kept.numbers) {
+            let lanes = state.lanes.map(|lane| lane.map(|lane| lane.renumbered(kept)));
+            if lanes != state.lanes {
+                state.lanes = lanes;
             }
         }
     }
 
     /// Whether every identifier has its rank already, so that there is nothing to do.
     fn is_ranked(&self, kept: &Kept) -> bool {
-        let numbers = self.callers.iter().zip(kept.numbers).all(|(state, kept)| {
+        let numbers = self.callers.iter().zip(&kept.numbers).all(|(state, &kept)| {
             kept.wrapping_add(1).is_power_of_two() | (kept == 0)
                 && state.lanes.iter().flatten().all(|lane| kept == low_bits(lane.next().0))
         });
         numbers && kept.incarnations.iter().all(|&kept| (kept | 1).wrapping_add(1).is_power_of_two())
     }
 
-    fn visit(&mut self, script: &Script<S>, sight: &mut impl Sight) {
-        for (call, state) in script.calls.iter().zip(self.calls.as_mut_slice()) {
-            let object = usize::from(call.object);
-            if let Some(identity) = state.machine.as_mut().and_then(|machine| machine.identity_mut()) {
-                sight.identity(object, identity);
-            }
-            if let Some(session) = &mut state.session {
-                sight.incarnation(object, &mut session.at);
-                if let Some(identity) = &mut session.identity {
-                    sight.identity(object, identity);
-                }
-            }
-        }
-        for packet in self.net.as_mut_slice() {
-            if let Load::Request { header, .. } = &mut packet.load {
-                sight.header(usize::from(script.call(packet.id.call).object), header);
-            }
-        }
-        for caller in self.callers.as_mut_slice() {
-            for (object, route) in caller.routes.iter_mut().enumerate() {
-                if let Some(address) = route.address_mut() {
-                    sight.incarnation(object, address);
-                }
-            }
-        }
-        for (object, state) in self.objects.iter_mut().enumerate() {
-            sight.incarnation(object, state.ownership.incarnation_mut());
-            if let Some(previous) = &mut state.previous {
-                sight.incarnation(object, previous);
-            }
-            state.stored.visit(&mut InStore(sight, object));
-            for (key, _) in state.results.as_mut_slice() {
-                sight.number(key.caller, &mut key.number);
-            }
-            for life in &mut state.incarnations {
-                let (incarnation, queue, runs, store) = life.gate.parts_mut();
-                sight.incarnation(object, incarnation);
-                queue.iter_mut().for_each(|request| sight.header(object, &mut request.header));
-                runs.iter_mut().for_each(|run| sight.header(object, &mut run.request.header));
-                store.visit(&mut InStore(sight, object));
-            }
-        }
-    }
-
     /// Time passes: "now" stays the origin, and everything else comes nearer.
     pub(crate) fn rebase(&mut self, script: &Script<S>, elapsed: Duration) {
         let elapsed_ms = i32::try_from(elapsed.as_millis()).unwrap_or(i32::MAX);
-        for state in self.calls.as_mut_slice() {
+        for state in self.calls.iter_mut().filter(|state| state.machine.is_some() || state.cutoff_ms.is_some()) {
             state.machine = state.machine.map(|machine| machine.rebased(elapsed));
             // How long ago the cutoff was makes no difference.
             state.cutoff_ms = state.cutoff_ms.map(|left| left.saturating_sub(elapsed_ms).max(-1));
+            state.share_if_same();
         }
-        for packet in self.net.as_mut_slice() {
-            packet.due = packet.due.rebased(elapsed);
+        if self.net.iter().any(|packet| packet.due != Time::ORIGIN) {
+            for packet in self.net.as_mut_slice() {
+                packet.due = packet.due.rebased(elapsed);
+            }
         }
         for object in &mut self.objects {
-            object.stored.rebase(elapsed);
+            object.record.stored.rebase(elapsed);
+            object.record.share_if_same();
             for life in &mut object.incarnations {
                 life.margin_ends = life.margin_ends.rebased(elapsed);
                 life.gate.rebase(&script.gate, elapsed);
                 let (_, queue, runs, _) = life.gate.parts_mut();
                 queue.iter_mut().for_each(|request| request.ticket.due = request.ticket.due.rebased(elapsed));
                 runs.iter_mut().for_each(|run| run.request.ticket.due = run.request.ticket.due.rebased(elapsed));
+                life.share_if_same();
             }
         }
         if script.wall_margin.is_some() {
@@ -216,10 +211,11 @@ impl<S: ClaimStore> World<S> {
                 identity.created = identity.created.rebased(self.0);
             }
         }
-        self.visit(script, &mut Age(elapsed));
+        impl<S: ClaimStore> EachPart<S> for (&Script<S>, &mut Age) {
+            fn part<T: Show<S> + Clone + Hash>(&mut self, place: usize, part: &mut Part<T>) {
+                part.show(self.0, place, self.1);
+            }
+        }
+        self.each_part(&mut (script, &mut Age(elapsed)));
     }
-}
-
-const fn low_bits(count: u64) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }

@@ -19,13 +19,12 @@
 
 use oncemore_protocol::failure::{Delivery, Kind};
 use oncemore_protocol::few::Few;
-use oncemore_protocol::identity::{Identity, Incarnation};
+use oncemore_protocol::identity::{CallerId, Incarnation};
 use oncemore_protocol::marks::Mark;
-use oncemore_protocol::route::Route;
-use oncemore_protocol::rules::Rules;
 use oncemore_protocol::store::{ClaimStore, Key};
 
-use super::{Cause, Fault, Ledger, Load, Outcome, What, World};
+use super::mention::{Mentions, Name, small};
+use super::{Caller, Cause, Fault, Ledger, Load, Outcome, What, World};
 use crate::script::{CallPlan, Role, Script};
 
 impl<S: ClaimStore> World<S> {
@@ -33,8 +32,8 @@ impl<S: ClaimStore> World<S> {
     /// trace does it too.
     pub(crate) fn let_go_of_ends(&mut self, script: &Script<S>) {
         for call in 0..script.calls.len() {
-            if !self.session_awaited(script, call) {
-                self.calls.as_mut_slice()[call].session = None;
+            if self.calls[call].session.is_some() && !self.session_awaited(script, call) {
+                self.calls[call].session = None;
             }
         }
         self.let_go_of_callers(script);
@@ -50,20 +49,20 @@ impl<S: ClaimStore> World<S> {
     }
 
     fn let_go_of_callers(&mut self, script: &Script<S>) {
-        for (plan, caller) in script.callers.iter().zip(self.callers.as_mut_slice()) {
-            let settled = |call: &u8| self.calls.as_slice()[usize::from(*call)].ledger.outcome.settled();
+        for (plan, caller) in script.callers.iter().zip(&mut self.callers) {
+            let settled = |call: &u8| self.calls[usize::from(*call)].ledger.outcome.settled();
             if plan.calls.iter().all(settled) {
-                caller.routes = [Route::new(); 2];
-                caller.route_failed = [false; 2];
-                caller.lanes = [None; 2];
-                caller.subrequests = None;
+                let done = Caller { life: caller.life, ..Caller::default() };
+                if **caller != done {
+                    **caller = done;
+                }
             }
         }
     }
 
     fn let_go_of_predecessors(&mut self, script: &Script<S>, object: u8) {
-        if self.budget.left(Fault::Stale) == 0 {
-            self.object_mut(object).previous = None;
+        if self.budget.left(Fault::Stale) == 0 && self.object(object).record.previous.is_some() {
+            self.object_mut(object).record.previous = None;
         }
         let owner = self.object(object).incarnations.len() - 1;
         for place in (0..owner).rev() {
@@ -88,18 +87,19 @@ impl<S: ClaimStore> World<S> {
         let session = script.calls.iter().zip(self.calls.iter()).any(|(plan, state)| {
             plan.object == object && state.session.is_some_and(|session| session.at == incarnation)
         });
-        addressed || routed || session || self.object(object).previous == Some(incarnation)
+        addressed || routed || session || self.object(object).record.previous == Some(incarnation)
     }
 
-    /// Lets go of what settled calls were told, and of claims that nobody can ask for.
-    pub(crate) fn let_go(&mut self, script: &Script<S>) {
-        for (plan, state) in script.calls.iter().zip(self.calls.as_mut_slice()) {
-            if state.ledger.outcome.settled() {
-                let_go_of_story(&mut state.ledger, plan, script);
+    /// Lets go of what settled calls were told; those that have not changed were let go of before.
+    pub(super) fn let_go_of_stories(&mut self, script: &Script<S>) {
+        for (plan, state) in script.calls.iter().zip(&mut self.calls) {
+            if state.is_changed() && state.ledger.outcome.settled() {
+                let mut ledger = state.ledger;
+                let_go_of_story(&mut ledger, plan, script);
+                if ledger != state.ledger {
+                    state.ledger = ledger;
+                }
             }
-        }
-        if S::capacity(&script.gate.store) == UNBOUNDED && script.ids_unique {
-            self.let_go_of_claims(script);
         }
     }
 
@@ -128,36 +128,56 @@ impl<S: ClaimStore> World<S> {
         })
     }
 
-    fn let_go_of_claims(&mut self, script: &Script<S>) {
-        let mut asked = Few::<Key, 6>::default();
-        let mut ask = |identity: Option<Identity>| {
-            if let Some(identity) = identity {
-                asked.push(script.terms.rules.key(identity));
+    /// Whether claims that nobody can ask for make no difference.
+    #[inline]
+    pub(super) fn lets_go_of_claims(script: &Script<S>) -> bool {
+        S::capacity(&script.gate.store) == UNBOUNDED && script.ids_unique
+    }
+
+    /// Lets go of claims that nobody can ask for, and says whether there were any.
+    pub(super) fn let_go_of_claims(&mut self, script: &Script<S>, asked: &Asked) -> bool {
+        let mut went = false;
+        for (place, object) in self.objects.iter_mut().enumerate() {
+            if asked.lacks_any(object.record.mentions(script, place)) {
+                object.record.stored.retain(|key| asked.has(key), |caller| asked.has_any_of(caller));
+                object.record.results.retain(|(key, _)| asked.has(*key));
+                went = true;
             }
-        };
-        for packet in self.net.iter() {
-            if let Load::Request { header, .. } = packet.load {
-                ask(header.identity);
-            }
-        }
-        for state in self.calls.iter() {
-            ask(state.machine.as_ref().and_then(oncemore_protocol::caller::Call::identity));
-            ask(state.session.and_then(|session| session.identity));
-        }
-        for gate in self.objects.iter().flat_map(|object| &object.incarnations).map(|life| &life.gate) {
-            gate.queue().iter().for_each(|request| ask(request.header.identity));
-            gate.runs().iter().for_each(|run| ask(run.request.header.identity));
-        }
-        let keep = |key: Key| asked.iter().any(|asked| *asked == key);
-        let keep_caller = |caller| asked.iter().any(|asked| asked.caller == caller);
-        for object in &mut self.objects {
-            object.stored.retain(keep, keep_caller);
-            object.results.retain(|(key, _)| keep(*key));
             for life in &mut object.incarnations {
-                let (_, _, _, store) = life.gate.parts_mut();
-                store.retain(keep, keep_caller);
+                if asked.lacks_any(life.mentions(script, place)) {
+                    let (_, _, _, store) = life.gate.parts_mut();
+                    store.retain(|key| asked.has(key), |caller| asked.has_any_of(caller));
+                    went = true;
+                }
             }
         }
+        went
+    }
+}
+
+/// The identities that can still be asked for.
+#[derive(Default)]
+pub(super) struct Asked(Few<Name, 8>);
+
+impl Asked {
+    #[inline]
+    pub(super) fn add(&mut self, mentions: &Mentions) {
+        mentions.asked.iter().for_each(|name| self.0.push(*name));
+    }
+
+    fn has(&self, key: Key) -> bool {
+        self.0.iter().any(|asked| *asked == Name::new(key.caller, key.number))
+    }
+
+    fn has_any_of(&self, caller: CallerId) -> bool {
+        self.0.iter().any(|asked| asked.life == small(caller.bits()))
+    }
+
+    /// Whether something is remembered that cannot be asked for.
+    #[inline]
+    fn lacks_any(&self, mentions: &Mentions) -> bool {
+        mentions.claimed.iter().any(|name| !self.0.iter().any(|asked| asked == name))
+            || mentions.told.iter().any(|life| !self.0.iter().any(|asked| asked.life == *life))
     }
 }
 

@@ -175,7 +175,8 @@ pub trait ClaimStore: Clone + Debug + Eq + Hash {
     fn claims(&self) -> impl Iterator<Item = Key>;
 
     /// Keeps the claims and the callers that the driver says can still be asked for, for a model that does not tell states
-    /// apart by what cannot. A store that keeps everything is right too.
+    /// apart by what cannot. A store that keeps everything is right too. Not called while all that [`ClaimStore::visit`] shows
+    /// can still be asked for.
     fn retain(&mut self, _claim: impl Fn(Key) -> bool, _caller: impl Fn(CallerId) -> bool) {}
 
     /// The same store on a clock whose origin lies `elapsed` later (see [`Time::rebased`]).

@@ -12,9 +12,9 @@ const SPARE_BYTES: usize = 1 << 10;
 
 /// A visited state in full.
 #[derive(Debug)]
-pub(super) struct Entry<State> {
-    pub(super) fingerprint: Fingerprint,
-    pub(super) state: State,
+struct Entry<State> {
+    fingerprint: Fingerprint,
+    state: State,
 }
 
 /// What one thread takes at a time: states as bytes, one after the other, or in full where the system cannot pack them.
@@ -39,8 +39,14 @@ impl<State> Default for Segment<State> {
 impl<State> Segment<State> {
     /// Adds the state in `state`, which stays there if a packed copy will do.
     #[inline]
-    fn add<S: System<State = State>>(&mut self, system: &S, fingerprint: Fingerprint, state: &mut Option<State>) {
-        if self.whole.is_empty() && state.as_ref().is_some_and(|state| self.pack(system, fingerprint, state)) {
+    fn add<S: System<State = State>>(
+        &mut self,
+        system: &S,
+        desk: &mut S::Desk,
+        fingerprint: Fingerprint,
+        state: &mut Option<State>,
+    ) {
+        if self.whole.is_empty() && state.as_ref().is_some_and(|state| self.pack(system, desk, fingerprint, state)) {
             return;
         }
         if let Some(state) = state.take() {
@@ -52,13 +58,19 @@ impl<State> Segment<State> {
     }
 
     #[inline]
-    fn pack<S: System<State = State>>(&mut self, system: &S, fingerprint: Fingerprint, state: &State) -> bool {
+    fn pack<S: System<State = State>>(
+        &mut self,
+        system: &S,
+        desk: &mut S::Desk,
+        fingerprint: Fingerprint,
+        state: &State,
+    ) -> bool {
         if self.packed.capacity() == 0 {
             self.packed.reserve_exact(SEGMENT_BYTES);
         }
         let end = self.packed.len();
         self.packed.extend_from_slice(&fingerprint.get().to_le_bytes());
-        if system.pack(state, &mut self.packed) {
+        if system.pack(desk, end == 0, state, &mut self.packed) {
             self.packed_states += 1;
             return true;
         }
@@ -69,28 +81,32 @@ impl<State> Segment<State> {
         false
     }
 
-    /// Takes out a state.
+    /// Takes out a state, into `state`, and says what its fingerprint is. `state` holds the one that was taken out before.
     ///
     /// # Panics
     ///
     /// If the system does not know what it has packed itself.
     #[inline]
-    pub(super) fn take<S: System<State = State>>(&mut self, system: &S) -> Option<Entry<State>> {
+    pub(super) fn take<S: System<State = State>>(
+        &mut self,
+        system: &S,
+        desk: &mut S::Desk,
+        state: &mut Option<State>,
+    ) -> Option<Fingerprint> {
         if let Some(entry) = self.whole.pop() {
-            return Some(entry);
+            *state = Some(entry.state);
+            return Some(entry.fingerprint);
         }
-        let mut bytes = self.packed.get(self.read..)?;
-        let (fingerprint, state) = bytes.split_first_chunk()?;
-        bytes = state;
-        let state = system.unpack(&mut bytes).expect("a system unpacks what it has packed");
+        let (fingerprint, mut bytes) = self.packed.get(self.read..)?.split_first_chunk()?;
+        assert!(system.unpack(desk, &mut bytes, state), "a system unpacks what it has packed");
         self.read = self.packed.len() - bytes.len();
         self.packed_states -= 1;
-        Some(Entry { fingerprint: Fingerprint::from_hash(u64::from_le_bytes(*fingerprint)), state })
+        Some(Fingerprint::from_hash(u64::from_le_bytes(*fingerprint)))
     }
 
-    /// Takes a state back that was taken out.
-    pub(super) fn put_back(&mut self, entry: Entry<State>) {
-        self.whole.push(entry);
+    /// Takes the state back that was taken out last.
+    pub(super) fn put_back(&mut self, fingerprint: Fingerprint, state: State) {
+        self.whole.push(Entry { fingerprint, state });
     }
 
     /// How many states there are.
@@ -145,10 +161,11 @@ impl<State> Segments<State> {
     pub(super) fn add<S: System<State = State>>(
         &mut self,
         system: &S,
+        desk: &mut S::Desk,
         fingerprint: Fingerprint,
         state: &mut Option<State>,
     ) {
-        self.filling.add(system, fingerprint, state);
+        self.filling.add(system, desk, fingerprint, state);
         if self.filling.is_full() {
             let next = self.spare.pop().unwrap_or_default();
             self.full.push(std::mem::replace(&mut self.filling, next));

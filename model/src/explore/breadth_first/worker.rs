@@ -7,7 +7,7 @@ use super::super::fingerprint::{Fingerprint, Fingerprinter};
 use super::super::visited::{Stamp, VisitedSet};
 use super::super::{Limits, System, Tags};
 use super::findings::{Findings, Known};
-use super::frontier::{Entry, Segment, Segments, Work};
+use super::frontier::{Segment, Segments, Work};
 
 /// How many states a thread asks room for at a time.
 const ROOM: usize = 512;
@@ -70,6 +70,38 @@ impl<'a, S: System> Shared<'a, S> {
     }
 }
 
+/// What one thread keeps from chunk to chunk: memory, and what the system keeps at hand. It makes no difference to what is
+/// found.
+pub(super) struct Bench<S: System> {
+    desk: S::Desk,
+    fingerprinter: Fingerprinter,
+    actions: Vec<S::Action>,
+    /// The state whose transitions are taken.
+    from: Option<S::State>,
+    /// The states that transitions lead to, until they are looked up; then, memory for others.
+    batch: [Option<S::State>; BATCH],
+    /// Their fingerprints, and those of the states where the transitions begin.
+    fingerprints: [Fingerprint; BATCH],
+    parents: [Fingerprint; BATCH],
+    /// How many states in the batch have not been looked up.
+    reached: usize,
+}
+
+impl<S: System> Default for Bench<S> {
+    fn default() -> Self {
+        Self {
+            desk: S::Desk::default(),
+            fingerprinter: Fingerprinter::default(),
+            actions: Vec::new(),
+            from: None,
+            batch: [const { None }; BATCH],
+            fingerprints: [Fingerprint::from_hash(0); BATCH],
+            parents: [Fingerprint::from_hash(0); BATCH],
+            reached: 0,
+        }
+    }
+}
+
 /// What one thread brings home from one chunk.
 pub(super) struct Harvest<State> {
     /// The new states.
@@ -86,22 +118,17 @@ pub(super) struct Harvest<State> {
 /// One thread at work on one chunk.
 pub(super) struct Worker<'a, S: System> {
     shared: &'a Shared<'a, S>,
-    fingerprinter: Fingerprinter,
-    actions: Vec<S::Action>,
-    /// The states that transitions lead to, until they are looked up; then, memory for others.
-    batch: [Option<S::State>; BATCH],
+    bench: &'a mut Bench<S>,
     /// How many states this thread may add before it must reserve again.
     reserved: usize,
     harvest: Harvest<S::State>,
 }
 
 impl<'a, S: System> Worker<'a, S> {
-    pub(super) fn new(shared: &'a Shared<'a, S>) -> Self {
+    pub(super) fn new(shared: &'a Shared<'a, S>, bench: &'a mut Bench<S>) -> Self {
         Self {
             shared,
-            fingerprinter: Fingerprinter::default(),
-            actions: Vec::new(),
-            batch: [const { None }; BATCH],
+            bench,
             reserved: 0,
             harvest: Harvest {
                 segments: Segments::default(),
@@ -119,76 +146,82 @@ impl<'a, S: System> Worker<'a, S> {
             let Some(mut segment) = self.shared.take_segment(&mut self.harvest.segments) else {
                 break;
             };
-            while let Some(entry) = segment.take(self.shared.system) {
-                if !self.explore(&entry) {
-                    segment.put_back(entry);
+            while let Some(fingerprint) = segment.take(self.shared.system, &mut self.bench.desk, &mut self.bench.from) {
+                let Some(from) = self.bench.from.take() else { continue };
+                let is_done = self.explore(&from, fingerprint);
+                if !is_done {
+                    self.visit();
+                    segment.put_back(fingerprint, from);
                     self.harvest.unfinished = Some(segment);
                     return self.harvest;
                 }
+                self.bench.from = Some(from);
             }
             self.harvest.segments.reuse(segment);
         }
+        self.visit();
         self.harvest
     }
 
     /// Takes every transition of a state, unless there might be no room for what they lead to.
     #[inline]
-    fn explore(&mut self, from: &Entry<S::State>) -> bool {
+    fn explore(&mut self, from: &S::State, fingerprint: Fingerprint) -> bool {
         let Shared { system, known, .. } = self.shared;
-        let mut actions = std::mem::take(&mut self.actions);
+        let mut actions = std::mem::take(&mut self.bench.actions);
         actions.clear();
-        system.actions(&from.state, &mut actions);
-        let has_room = self.has_room_for(actions.len());
+        system.actions(from, &mut actions);
+        let has_room = self.has_room_for(self.bench.reached + actions.len());
         if has_room {
             let mut must_go_on = false;
             let mut ordinal = 0;
-            let mut reached = 0;
-            let mut fingerprints = [from.fingerprint; BATCH];
             for action in &actions {
                 let mut fired = Tags::EMPTY;
-                if !system.next_into(&from.state, action, &mut fired, &mut self.batch[reached]) {
+                let Bench { desk, fingerprinter, batch, fingerprints, parents, reached, .. } = &mut *self.bench;
+                if !system.next_into(desk, from, action, &mut fired, &mut batch[*reached]) {
                     continue;
                 }
-                let Some(state) = &self.batch[reached] else {
+                let Some(state) = &batch[*reached] else {
                     continue;
                 };
-                fingerprints[reached] = self.fingerprinter.of(state);
+                fingerprints[*reached] = fingerprinter.of(state);
+                parents[*reached] = fingerprint;
+                *reached += 1;
+                let is_full = *reached == BATCH;
                 let news = fired.difference(known.fired);
                 if !news.is_empty() {
-                    self.harvest.findings.note_firing(news, from.fingerprint, ordinal);
+                    self.harvest.findings.note_firing(news, fingerprint, ordinal);
                 }
                 must_go_on = must_go_on || system.fairness(action).is_some();
                 ordinal += 1;
-                reached += 1;
-                if reached == BATCH {
-                    self.visit(&fingerprints, from.fingerprint);
-                    reached = 0;
+                if is_full {
+                    self.visit();
                 }
             }
-            self.visit(&fingerprints[..reached], from.fingerprint);
             self.harvest.generated += u64::from(ordinal);
             if !must_go_on {
-                let goals = system.pending(&from.state) & !known.stuck;
-                self.harvest.findings.note_stuck(goals, from.fingerprint);
+                let goals = system.pending(from) & !known.stuck;
+                self.harvest.findings.note_stuck(goals, fingerprint);
             }
         }
-        self.actions = actions;
+        self.bench.actions = actions;
         has_room
     }
 
-    /// Counts and judges the states in the batch that have these fingerprints, where they are new.
+    /// Counts and judges the states in the batch, where they are new.
     #[inline]
-    fn visit(&mut self, fingerprints: &[Fingerprint], parent: Fingerprint) {
+    fn visit(&mut self) {
         let Shared { system, visited, stamp, known, .. } = self.shared;
+        let Bench { desk, batch, fingerprints, parents, reached, .. } = &mut *self.bench;
+        let fingerprints = &fingerprints[..std::mem::take(reached)];
         visited.approach(fingerprints);
-        for (&fingerprint, next) in fingerprints.iter().zip(&mut self.batch) {
+        for ((&fingerprint, &parent), next) in fingerprints.iter().zip(&*parents).zip(batch) {
             let Some(state) = next.as_ref().filter(|_| visited.insert(fingerprint, parent, *stamp)) else {
                 continue;
             };
             self.reserved -= 1;
             let properties = system.violated(state) & !known.violated;
             self.harvest.findings.note_violation(properties, fingerprint);
-            self.harvest.segments.add(*system, fingerprint, next);
+            self.harvest.segments.add(*system, desk, fingerprint, next);
         }
     }
 

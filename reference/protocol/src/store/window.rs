@@ -14,6 +14,12 @@ pub struct Window {
 }
 
 impl Window {
+    /// The first number that has not been heard of.
+    #[must_use]
+    pub const fn next(&self) -> Number {
+        self.next
+    }
+
     /// Whether `number` may still come.
     #[must_use]
     pub const fn open(&self, number: Number) -> bool {

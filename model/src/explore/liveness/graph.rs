@@ -128,7 +128,15 @@ struct Builder<'a, S: System> {
     nodes: HashMap<u64, Node, BuildHasherDefault<AlreadyHashed>>,
     /// The states of the nodes that are not explored yet, in order.
     waiting: VecDeque<S::State>,
+    desk: S::Desk,
+    /// The state that a transition led to, if it was known before: its memory is used again.
+    next: Option<S::State>,
+    /// States that have been explored, for the same use.
+    spare: Vec<S::State>,
 }
+
+/// How many explored states are kept for their memory. Few transitions lead to states that are new.
+const SPARE_MAX: usize = 64;
 
 impl<'a, S: System> Builder<'a, S> {
     fn begin(system: &'a S) -> Self {
@@ -140,9 +148,13 @@ impl<'a, S: System> Builder<'a, S> {
             fingerprinter: Fingerprinter::default(),
             nodes: HashMap::default(),
             waiting: VecDeque::new(),
+            desk: S::Desk::default(),
+            next: None,
+            spare: Vec::new(),
         };
         for (ordinal, state) in initial.into_iter().enumerate() {
-            builder.node_of(state, Origin::Initial(ordinal as u32));
+            builder.next = Some(state);
+            builder.node_of_next(Origin::Initial(ordinal as u32));
         }
         builder
     }
@@ -168,6 +180,9 @@ impl<'a, S: System> Builder<'a, S> {
                 return Coverage::Cut(reason);
             }
             self.explore(node, &state, &mut actions);
+            if self.spare.len() < SPARE_MAX {
+                self.spare.push(state);
+            }
         }
         Coverage::Exhausted
     }
@@ -187,29 +202,32 @@ impl<'a, S: System> Builder<'a, S> {
         actions.clear();
         self.system.actions(state, actions);
         for action in &*actions {
-            let Some(next) = self.system.next(state, action, &mut Tags::default()) else {
+            self.next = self.next.take().or_else(|| self.spare.pop());
+            if !self.system.next_into(&mut self.desk, state, action, &mut Tags::default(), &mut self.next) {
                 continue;
-            };
+            }
             let class = self.system.fairness(action);
             let edge = self.graph.edges.len();
-            let to = self.node_of(next, Origin::Step { from: node, edge });
-            self.graph.edges.push(Edge { to, class });
+            if let Some(to) = self.node_of_next(Origin::Step { from: node, edge }) {
+                self.graph.edges.push(Edge { to, class });
+            }
         }
         self.graph.offsets.push(self.graph.edges.len());
     }
 
-    /// The node of `state`, which is made if there is none.
-    fn node_of(&mut self, state: S::State, origin: Origin) -> Node {
-        let fingerprint = self.fingerprinter.of(&state);
+    /// The node of the state in `next`, which is made if there is none. None: `next` is empty.
+    fn node_of_next(&mut self, origin: Origin) -> Option<Node> {
+        let fingerprint = self.fingerprinter.of(self.next.as_ref()?);
         match self.nodes.entry(fingerprint.get()) {
-            Entry::Occupied(known) => *known.get(),
+            Entry::Occupied(known) => Some(*known.get()),
             Entry::Vacant(vacant) => {
+                let state = self.next.take()?;
                 let node = self.graph.origins.len() as Node;
                 vacant.insert(node);
                 self.graph.origins.push(origin);
                 self.graph.pending.push(self.system.pending(&state));
                 self.waiting.push_back(state);
-                node
+                Some(node)
             }
         }
     }

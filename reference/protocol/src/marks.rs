@@ -184,7 +184,9 @@ impl<'a> MarkTable<'a> {
             let hidden = move |name| self.classes().take(depth).any(|nearer| nearer.own_member(name).is_some());
             let replaced = move |place: usize, name| class.members[place + 1..].iter().any(|(own, _)| *own == name);
             let members = class.members.iter().copied().enumerate();
-            members.filter(move |(place, (name, _))| !replaced(*place, *name) && !hidden(*name)).map(|(_, member)| member)
+            members
+                .filter(move |(place, (name, _))| !replaced(*place, *name) && !hidden(*name))
+                .map(|(_, member)| member)
         })
     }
 
@@ -240,11 +242,8 @@ mod tests {
         let (marked, plain) = (Function::MARKED, Function::UNMARKED);
         let parent_members = [("kept", Member::Method(&marked)), ("replaced", Member::Method(&marked))];
         let parent = MarkTable::new(&parent_members);
-        let own_members = [
-            ("twice", Member::Method(&marked)),
-            ("replaced", Member::Method(&plain)),
-            ("twice", Member::Getter),
-        ];
+        let own_members =
+            [("twice", Member::Method(&marked)), ("replaced", Member::Method(&plain)), ("twice", Member::Getter)];
         let child = MarkTable::new(&own_members).extending(&parent);
         assert_eq!(child.to_string(), "replaced  not retryable\ntwice     getter\nkept      retryable");
         for (name, member) in child.iter() {

@@ -1,6 +1,7 @@
 //! TCP, and Unix sockets on one machine.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use futures_util::future::LocalBoxFuture;
@@ -64,9 +65,10 @@ struct Unix {
 impl Unix {
     /// A file that a killed host left behind is replaced; one that somebody listens on is not.
     fn bind(path: &Path) -> io::Result<Self> {
-        if std::os::unix::net::UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-        {
+        // Any other file refuses connections, too, and is somebody's.
+        let socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+        let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+        if socket && std::os::unix::net::UnixStream::connect(path).is_err_and(refuses) {
             std::fs::remove_file(path)?;
         }
         Ok(Self { listener: UnixListener::bind(path)?, path: path.to_owned() })

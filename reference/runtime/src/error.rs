@@ -74,7 +74,7 @@ pub enum Cause<E> {
     /// The arguments cannot be written; nothing was sent.
     #[error("the arguments cannot be written: {0}")]
     Arguments(rmp_serde::encode::Error),
-    /// The arguments, or the request, are too long; nothing was sent.
+    /// The arguments, or the request, or the names of object and method, are too long; nothing was sent.
     #[error("the request is {length} bytes long, and at most {MESSAGE_BYTES_MAX} can be sent")]
     TooLong {
         /// In bytes.

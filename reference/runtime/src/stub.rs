@@ -97,7 +97,7 @@ impl Stub {
 
     async fn send<E: UserError>(&self, request: Request, contents: Contents<'_>) -> Result<(Answer, u8), CallError<E>> {
         let unsent = |cause| CallError::unsent(self.id(), &request.method, cause);
-        let length = request.length();
+        let length = request.length() + self.id().name().map_or(0, str::len);
         if length > MESSAGE_BYTES_MAX {
             return Err(unsent(Cause::TooLong { length }));
         }

@@ -165,10 +165,12 @@ pub(crate) fn reader_options() -> capnp::message::ReaderOptions {
 impl Request {
     /// How long the parts are that can be long, in bytes.
     pub(crate) fn length(&self) -> usize {
-        match &self.payload {
+        let payload = match &self.payload {
             Payload::Arguments(arguments) => arguments.len(),
+            // An address is never longer than 64 KiB, for which there is room.
             Payload::Fetch(HttpRequest(request)) => request.body().len() + fields_length(request.headers()),
-        }
+        };
+        self.method.len() + payload
     }
 }
 

@@ -114,8 +114,8 @@ pub enum DirectoryError {
         /// What the operating system says.
         source: std::io::Error,
     },
-    /// The file is a database of another program.
-    #[error("the file {path} is no directory but another program's database: choose another file")]
+    /// The file is no database, or one of another program.
+    #[error("the file {path} is no directory but another program's file: choose another one")]
     Foreign {
         /// Which file.
         path: String,

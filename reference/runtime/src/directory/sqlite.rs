@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use oncemore_protocol::identity::Incarnation;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior};
 use tokio::task::spawn_blocking;
 
 use super::{Change, DirectoryError, HostId, HostRecord, Place, Record, Registry};
@@ -231,6 +231,9 @@ fn opening(path: &Path, error: FileError) -> DirectoryError {
         FileError::Foreign => DirectoryError::Foreign { path },
         FileError::Version { found } => DirectoryError::Version { path, found, known: FORMAT.version.into() },
         FileError::Io(source) => DirectoryError::Io { path, source },
+        FileError::Sqlite(source) if source.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            DirectoryError::Foreign { path }
+        }
         FileError::Sqlite(source) => DirectoryError::File { path, source },
     }
 }

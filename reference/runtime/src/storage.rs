@@ -22,7 +22,7 @@ mod sql;
 mod tests;
 mod values;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -111,6 +111,8 @@ struct Inner {
     segment: Cell<Segment>,
     /// Who held the epoch when this life was found to have lost it. It never gets it back.
     fenced: Cell<Option<Incarnation>>,
+    /// The error because of which the segment is lost.
+    loss: RefCell<Option<String>>,
 }
 
 impl Storage {
@@ -141,6 +143,7 @@ impl Storage {
             incarnation: Cell::new(incarnation),
             segment: Cell::new(Segment::Closed),
             fenced: Cell::new(None),
+            loss: RefCell::default(),
         }));
         this.seen(installed)?;
         let claims = this.begin_life(incarnation)?;
@@ -200,8 +203,13 @@ impl Storage {
     /// An error as users see it. Whatever it is, SQLite may have undone the whole segment because of it.
     fn seen<R>(&self, result: rusqlite::Result<R>) -> Result<R, StorageError> {
         result.map_err(|source| {
+            let open = self.0.segment.get() == Segment::Open;
             self.notice_loss();
-            error::from_sqlite(&self.0.path, source, self.0.guard.refused())
+            let error = error::from_sqlite(&self.0.path, source, self.0.guard.refused());
+            if open && self.0.segment.get() == Segment::Lost {
+                self.0.loss.replace(Some(error.to_string()));
+            }
+            error
         })
     }
 }

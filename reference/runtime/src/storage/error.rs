@@ -81,11 +81,14 @@ pub enum StorageError {
     /// An earlier error, or a statement with `OR ROLLBACK`, made SQLite undo all that the call had written.
     #[error(
         "all that this call had written to the storage {path} was undone because of an earlier error, so it can write \
-         nothing more: let the call fail"
+         nothing more: let the call fail{}",
+        why.as_ref().map(|why| format!(" (the error was: {why})")).unwrap_or_default()
     )]
     RolledBack {
         /// Which file.
         path: PathBuf,
+        /// The earlier error, if it is known.
+        why: Option<String>,
     },
     /// A statement that would break what the runtime promises.
     #[error("the storage {path} does not take this statement, since it {what}: leave that to the runtime")]

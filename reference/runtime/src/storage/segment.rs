@@ -89,6 +89,7 @@ impl Storage {
         self.undo();
         if self.0.segment.get() != Segment::Broken {
             self.0.segment.set(Segment::Closed);
+            self.0.loss.take();
         }
     }
 
@@ -100,7 +101,10 @@ impl Storage {
         }
         match self.0.segment.get() {
             Segment::Closed | Segment::Open => Ok(()),
-            Segment::Lost | Segment::Broken => Err(StorageError::RolledBack { path: self.0.path.clone() }),
+            Segment::Lost | Segment::Broken => {
+                let why = self.0.loss.borrow().clone();
+                Err(StorageError::RolledBack { path: self.0.path.clone(), why })
+            }
         }
     }
 
@@ -137,6 +141,11 @@ impl Storage {
         }
     }
 
+    fn lose_to(&self, error: &StorageError) {
+        self.0.segment.set(Segment::Lost);
+        self.0.loss.replace(Some(error.to_string()));
+    }
+
     pub(super) fn fenced_by(&self, held: Incarnation) -> StorageError {
         StorageError::Fenced { path: self.0.path.clone(), held }
     }
@@ -159,7 +168,7 @@ impl Storage {
             Ok(()) => self.end(),
             Err(error) => {
                 self.undo();
-                self.0.segment.set(Segment::Lost);
+                self.lose_to(&error);
                 Err(error)
             }
         }
@@ -182,11 +191,12 @@ impl Storage {
         self.ready()?;
         let _own = self.0.guard.ours();
         let committed = self.seen(run(&self.0.connection, "COMMIT"));
-        if committed.is_ok() {
-            self.0.segment.set(Segment::Closed);
-        } else {
-            self.undo();
-            self.0.segment.set(Segment::Lost);
+        match &committed {
+            Ok(()) => self.0.segment.set(Segment::Closed),
+            Err(error) => {
+                self.undo();
+                self.lose_to(error);
+            }
         }
         committed
     }

@@ -22,7 +22,7 @@ use crate::entropy::Entropy;
 use crate::executor::Executor;
 use crate::network::{Network, Sockets};
 use crate::object::DurableObject;
-use crate::storage::Durability;
+use crate::storage::{Durability, Settings};
 
 /// How many attempts may wait for one worker, over all its objects.
 const WORKER_INBOX_MAX: usize = 16 << 10;
@@ -35,6 +35,7 @@ pub struct HostBuilder {
     classes: HashMap<&'static str, (Arc<dyn AnyClass>, ClassOptions)>,
     data: Option<PathBuf>,
     durability: Durability,
+    pages_max: Option<u32>,
     address: String,
     lease: Duration,
     drain_time: Duration,
@@ -53,6 +54,7 @@ impl HostBuilder {
             classes: HashMap::new(),
             data: None,
             durability: Durability::Full,
+            pages_max: None,
             address: "127.0.0.1:0".into(),
             lease: Duration::from_secs(3),
             drain_time: Duration::from_secs(10),
@@ -89,6 +91,12 @@ impl HostBuilder {
     /// Whether what was acknowledged outlives a power loss; it does, unless said otherwise.
     pub fn durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
+    }
+
+    /// How large one object's database may become, in pages of 4 KiB; as large as SQLite allows unless said otherwise. An
+    /// object that wants more is told [`StorageError::Full`](crate::StorageError::Full).
+    pub fn pages_max(self, pages_max: u32) -> Self {
+        Self { pages_max: Some(pages_max), ..self }
     }
 
     /// Where to listen, in the terms of the network; for [`Sockets`] `127.0.0.1:0` unless said otherwise.
@@ -192,7 +200,7 @@ impl HostBuilder {
             directory: self.directory.clone(),
             classes: self.classes.clone(),
             data,
-            durability: self.durability,
+            storage: Settings { pages_max: self.pages_max, ..Settings::from(self.durability) },
             caller,
             clock: self.clock,
             drain_time: self.drain_time,

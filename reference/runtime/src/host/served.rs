@@ -93,7 +93,7 @@ impl Served {
         let mut record = self.own_record().await?;
         loop {
             let path = self.host.database(&self.object);
-            match Storage::open(&path, record.incarnation(), self.host.durability) {
+            match Storage::open(&path, record.incarnation(), self.host.storage) {
                 Ok(opened) => return Ok(opened),
                 // An earlier life began under this number, here or before the directory was lost.
                 Err(StorageError::Fenced { .. }) => {

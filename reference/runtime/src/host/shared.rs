@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::directory::{Directory, HostId};
 use crate::executor::Executor;
 use crate::id::ObjectId;
-use crate::storage::Durability;
+use crate::storage::Settings;
 
 pub(super) struct Shared {
     pub(super) id: HostId,
@@ -24,7 +24,8 @@ pub(super) struct Shared {
     pub(super) directory: Directory,
     pub(super) classes: HashMap<&'static str, (Arc<dyn AnyClass>, ClassOptions)>,
     pub(super) data: PathBuf,
-    pub(super) durability: Durability,
+    /// How their databases are opened.
+    pub(super) storage: Settings,
     pub(super) caller: Caller,
     pub(super) clock: Clock,
     pub(super) drain_time: Duration,

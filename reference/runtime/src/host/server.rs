@@ -1,7 +1,7 @@
 //! The host's side of its connections.
 
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use capnp_rpc::rpc_twoparty_capnp::Side;
 use capnp_rpc::{RpcSystem, new_client, twoparty};
@@ -41,7 +41,7 @@ async fn serve(shared: Arc<Shared>, stream: Stream) {
     let Stream { reader, writer } = stream;
     let vat = twoparty::VatNetwork::new(reader.compat(), writer.compat_write(), Side::Server, wire::reader_options());
     let mut stopped = shared.stopped.subscribe();
-    let door: host::Client = new_client(Door(shared));
+    let door: host::Client = new_client(Door(Arc::downgrade(&shared)));
     let system = RpcSystem::new(Box::new(vat), Some(door.client));
     tokio::select! {
         ended = system => if let Err(error) = ended {
@@ -52,7 +52,10 @@ async fn serve(shared: Arc<Shared>, stream: Stream) {
 }
 
 /// What callers find at the other end.
-struct Door(Arc<Shared>);
+///
+/// The RPC system keeps it, and calls that wait for their answers, in circles that outlive a connection which is cut off;
+/// the threads of a host that has stopped must not depend on that.
+struct Door(Weak<Shared>);
 
 impl host::Server for Door {
     async fn greet(
@@ -63,7 +66,7 @@ impl host::Server for Door {
         let theirs = params.get()?.get_version();
         let mut greeting = results.get();
         greeting.set_version(theirs.min(VERSION));
-        greeting.set_host(self.0.id.0);
+        greeting.set_host(self.host()?.id.0);
         Ok(())
     }
 
@@ -76,7 +79,7 @@ impl host::Server for Door {
         let answer = match read.and_then(wire::read_attempt) {
             Ok(attempt) => self.deliver(attempt).await?,
             Err(error) => {
-                let text = format!("the host {} cannot read the attempt: {error}", self.0.name);
+                let text = format!("the host {} cannot read the attempt: {error}", self.host()?.name);
                 life::not_delivered(Kind::Failed, Reason::MalformedAttempt, text)
             }
         };
@@ -86,17 +89,23 @@ impl host::Server for Door {
 }
 
 impl Door {
+    fn host(&self) -> Result<Arc<Shared>, capnp::Error> {
+        self.0.upgrade().ok_or_else(|| capnp::Error::disconnected("the host has stopped".into()))
+    }
+
     /// Hands an attempt to the thread of its object, and waits for the answer.
     async fn deliver(&self, attempt: Attempt) -> Result<Answer, capnp::Error> {
         let (answer, answered) = oneshot::channel();
-        let worker = self.0.worker(&attempt.object);
-        match worker.try_send(ToWorker::Attempt(Arrived { attempt, answer })) {
-            Ok(()) => {}
-            // G11: before anything is claimed.
-            Err(mpsc::error::TrySendError::Full(_)) => return Ok(Answer::Refused(Refusal::Overloaded)),
-            Err(mpsc::error::TrySendError::Closed(_)) => {
-                let text = format!("the host {} has stopped", self.0.name);
-                return Ok(life::not_delivered(Kind::Disconnected, Reason::NotHere, text));
+        {
+            let host = self.host()?;
+            match host.worker(&attempt.object).try_send(ToWorker::Attempt(Arrived { attempt, answer })) {
+                Ok(()) => {}
+                // G11: before anything is claimed.
+                Err(mpsc::error::TrySendError::Full(_)) => return Ok(Answer::Refused(Refusal::Overloaded)),
+                Err(mpsc::error::TrySendError::Closed(_)) => {
+                    let text = format!("the host {} has stopped", host.name);
+                    return Ok(life::not_delivered(Kind::Disconnected, Reason::NotHere, text));
+                }
             }
         }
         // The object's incarnation ended without an answer: as if the connection had dropped.

@@ -315,7 +315,11 @@ pub(super) async fn construct(
     let context = Context::new(object, incarnation, storage.clone(), caller, aborted.clone());
     // It has the turn, as a run has: nothing else can start before it has ended.
     let construction = Run::new(0, storage, Rc::default(), served.class.construct(context));
-    match construction.await {
+    let ended = tokio::select! {
+        ended = construction => ended,
+        reason = aborted.reason() => return Err(format!("its own code aborted it: {reason}")),
+    };
+    match ended {
         (_, Ok(Ok(object))) => Ok((object, aborted)),
         (_, Ok(Err(error))) => Err(error.to_string()),
         (_, Err(panic)) => Err(format!("it panicked: {panic}")),

@@ -1,8 +1,9 @@
 //! One object on one host, over its incarnations there: a task of its own.
 
+use std::pin::pin;
 use std::sync::Arc;
 
-use oncemore_protocol::failure::Kind;
+use oncemore_protocol::failure::{Kind, Refusal};
 use oncemore_protocol::identity::Incarnation;
 use oncemore_protocol::store::{Slot, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -41,8 +42,11 @@ pub(super) struct Served {
 enum Absent {
     /// Another host has it.
     Elsewhere,
-    /// It is being handed over.
-    Draining,
+    /// It was to leave before it had begun.
+    Leaving {
+        to: Option<HostId>,
+        done: oneshot::Sender<()>,
+    },
     Directory(DirectoryError),
     Storage(StorageError),
     Construction(String),
@@ -59,20 +63,53 @@ enum After {
 impl Served {
     /// Serves the object until it is gone from here.
     pub(super) async fn serve(self, mut inbox: mpsc::Receiver<ToObject>) {
-        let mut after = After::Again;
-        while after == After::Again {
-            after = match self.begin().await {
-                Ok(life) => self.live(life, &mut inbox).await,
-                Err(absent) => {
-                    self.turn_away(&absent, &mut inbox);
-                    After::Gone
-                }
-            };
-        }
+        while self.one_life(&mut inbox).await == After::Again {}
         // Whoever comes now starts another task; these came before.
         inbox.close();
         while let Some(message) = inbox.recv().await {
             turn_away(message, &life::draining);
+        }
+    }
+
+    async fn one_life(&self, inbox: &mut mpsc::Receiver<ToObject>) -> After {
+        let mut early = Vec::new();
+        match self.begin_unless_told_to_leave(inbox, &mut early).await {
+            Ok(mut life) => {
+                early.into_iter().for_each(|arrived| life.arrive(arrived));
+                self.live(life, inbox).await
+            }
+            Err(absent) => {
+                self.turn_away(&absent, early, inbox);
+                if let Absent::Leaving { to, done } = absent {
+                    self.give_away(to).await;
+                    done.send(()).ok();
+                }
+                After::Gone
+            }
+        }
+    }
+
+    /// Those who come while an incarnation begins wait for it. If the object is to leave meanwhile, it does not begin: its
+    /// construction may take for ever, and nothing was let in yet.
+    async fn begin_unless_told_to_leave(
+        &self,
+        inbox: &mut mpsc::Receiver<ToObject>,
+        early: &mut Vec<Arrived>,
+    ) -> Result<Life<'_>, Absent> {
+        let mut begins = pin!(self.begin());
+        loop {
+            tokio::select! {
+                begun = &mut begins => return begun,
+                message = inbox.recv() => match message {
+                    Some(ToObject::Attempt(arrived)) if early.len() >= self.options.gate().queue_max => {
+                        arrived.tell(Answer::Refused(Refusal::Overloaded));
+                    }
+                    Some(ToObject::Attempt(arrived)) => early.push(arrived),
+                    Some(ToObject::Leave { to, done }) => return Err(Absent::Leaving { to, done }),
+                    // The host is gone.
+                    None => return Err(Absent::Elsewhere),
+                },
+            }
         }
     }
 
@@ -108,7 +145,12 @@ impl Served {
     async fn own_record(&self) -> Result<Record, Absent> {
         let record = self.host.directory.registry().look(&self.object).await.map_err(Absent::Directory)?;
         let record = record.filter(|record| record.host() == self.host.id).ok_or(Absent::Elsewhere)?;
-        if record.draining() { Err(Absent::Draining) } else { Ok(record) }
+        if !record.draining() {
+            return Ok(record);
+        }
+        // Whoever drained it here has gone, and its successor was never named: that is this one (G2).
+        let again = self.change(record.incarnation(), Change::HandOver(self.host.id)).await;
+        again.map_err(Absent::Directory)?.ok_or(Absent::Elsewhere)
     }
 
     pub(super) async fn change(&self, owner: Incarnation, change: Change) -> Result<Option<Record>, DirectoryError> {
@@ -126,7 +168,7 @@ impl Served {
         loop {
             life.pump().await;
             match life.ending() {
-                Some(Ending::Restarting) => return self.restart(life).await,
+                Some(Ending::Restarting) => return self.restart(life, leave).await,
                 Some(Ending::Leaving) if life.at_rest() => return self.left(life, leave).await,
                 Some(Ending::Leaving) | None => {}
             }
@@ -138,9 +180,12 @@ impl Served {
                 }
                 reason = aborted.reason() => {
                     warn!(object = %self.object, reason, "aborted by its own code");
-                    return self.restart(life).await;
+                    return self.restart(life, leave).await;
                 }
-                () = leave.deadline() => return self.left(life, leave).await,
+                () = leave.deadline() => {
+                    warn!(object = %self.object, "what still runs is cut off: the time for handing over is up");
+                    return self.left(life, leave).await;
+                }
                 message = inbox.recv() => match message {
                     Some(ToObject::Attempt(arrived)) => life.arrive(arrived),
                     Some(ToObject::Leave { to, done }) => {
@@ -155,8 +200,11 @@ impl Served {
         }
     }
 
-    /// The incarnation's memory is lost, its storage stays; the next one begins here.
-    async fn restart(&self, life: Life<'_>) -> After {
+    /// The incarnation's memory is lost, its storage stays; the next one begins here, or where the object was to go.
+    async fn restart(&self, life: Life<'_>, leave: Leave) -> After {
+        if leave.begun() {
+            return self.left(life, leave).await;
+        }
         let ended = life.incarnation();
         life.end();
         match self.change(ended, Change::NextIncarnation).await {
@@ -168,9 +216,6 @@ impl Served {
     /// Nothing runs here any more, or has had its time: the successor may begin (G2).
     async fn left(&self, life: Life<'_>, leave: Leave) -> After {
         let ended = life.incarnation();
-        if !life.at_rest() {
-            warn!(object = %self.object, "what still runs is cut off: the time for handing over is up");
-        }
         life.end();
         if let Some(to) = leave.to {
             self.change(ended, Change::HandOver(to)).await.ok();
@@ -181,12 +226,21 @@ impl Served {
         After::Gone
     }
 
+    /// Hands over an object that has not begun here.
+    async fn give_away(&self, to: Option<HostId>) {
+        let (Some(to), Ok(record)) = (to, self.own_record().await) else { return };
+        if let Ok(Some(record)) = self.change(record.incarnation(), Change::Drain).await {
+            self.change(record.incarnation(), Change::HandOver(to)).await.ok();
+        }
+    }
+
     /// The object is not here: those who have come for it are told why.
-    fn turn_away(&self, absent: &Absent, inbox: &mut mpsc::Receiver<ToObject>) {
-        if !matches!(absent, Absent::Elsewhere | Absent::Draining) {
+    fn turn_away(&self, absent: &Absent, early: Vec<Arrived>, inbox: &mut mpsc::Receiver<ToObject>) {
+        if !matches!(absent, Absent::Elsewhere | Absent::Leaving { .. }) {
             error!(object = %self.object, class = self.object.class(), ?absent, "could not begin");
         }
         let answer = || self.absent(absent);
+        early.into_iter().for_each(|arrived| arrived.tell(answer()));
         while let Ok(message) = inbox.try_recv() {
             turn_away(message, &answer);
         }
@@ -198,7 +252,7 @@ impl Served {
                 let text = format!("the host {} does not have the object", self.host.name);
                 life::not_delivered(Kind::Disconnected, Reason::NotHere, text)
             }
-            Absent::Draining => life::draining(),
+            Absent::Leaving { .. } => life::draining(),
             Absent::Directory(error) => {
                 let text = format!("the host {} cannot tell whether it has the object: {error}", self.host.name);
                 life::not_delivered(Kind::Disconnected, Reason::NotHere, text)
@@ -224,6 +278,7 @@ fn turn_away(message: ToObject, answer: &dyn Fn() -> Answer) {
 /// The handing over of an object.
 #[derive(Debug, Default)]
 struct Leave {
+    /// None: it may take as long as it likes.
     until: Option<Instant>,
     to: Option<HostId>,
     done: Vec<oneshot::Sender<()>>,
@@ -231,10 +286,16 @@ struct Leave {
 
 impl Leave {
     /// Asked twice, the first deadline and the last successor count.
-    fn begin(&mut self, until: Instant, to: Option<HostId>, done: oneshot::Sender<()>) {
-        self.until.get_or_insert(until);
+    fn begin(&mut self, until: Option<Instant>, to: Option<HostId>, done: oneshot::Sender<()>) {
+        if !self.begun() {
+            self.until = until;
+        }
         self.to = to.or(self.to);
         self.done.push(done);
+    }
+
+    fn begun(&self) -> bool {
+        !self.done.is_empty()
     }
 
     async fn deadline(&self) {

@@ -55,8 +55,10 @@ impl Shared {
     }
 
     /// Until when an object that begins to be handed over now may finish what it runs.
-    pub(super) fn clock_after_drain(&self) -> Instant {
-        Instant::now() + self.drain_time
+    ///
+    /// None, if that is beyond what a clock can show.
+    pub(super) fn clock_after_drain(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.drain_time)
     }
 
     /// The worker that an object is on.

@@ -283,7 +283,6 @@ impl<'a> Life<'a> {
     /// The incarnation is over: what was queued goes to the next one, and who waits for a run sees the connection drop.
     pub(super) fn end(mut self) {
         self.drain();
-        self.storage.roll_back();
     }
 
     fn key(&self, ticket: Ticket) -> Option<Key> {
@@ -301,6 +300,13 @@ impl<'a> Life<'a> {
         if !fired.is_empty() {
             debug!(object = %self.served.object, incarnation = self.gate.incarnation().0, ticket, ?fired, "gate");
         }
+    }
+}
+
+impl Drop for Life<'_> {
+    /// What its code left behind, in tasks of its own, must not keep the next one out.
+    fn drop(&mut self) {
+        self.storage.close();
     }
 }
 

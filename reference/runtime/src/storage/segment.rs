@@ -93,6 +93,13 @@ impl Storage {
         }
     }
 
+    /// This life is over, as the object's host knows: undoes what is open, and lets nothing be read or written any more.
+    pub(crate) fn close(&self) {
+        self.undo();
+        self.0.segment.set(Segment::Broken);
+        self.0.loss.replace(Some("this life of the object has ended".into()));
+    }
+
     /// Whether anything may be read or written at all.
     pub(super) fn ready(&self) -> Result<(), StorageError> {
         self.notice_loss();

@@ -202,8 +202,9 @@ impl Driver<'_> {
         };
         tokio::select! {
             biased;
-            event = flight => event,
+            // First, so that a signal that has fired before lets nothing be sent.
             reason = aborted => Event::Aborted(reason),
+            event = flight => event,
             () = timer => Event::Timer,
         }
     }

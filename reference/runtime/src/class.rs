@@ -79,10 +79,11 @@ impl ClassOptions {
         self
     }
 
-    /// How many calls may wait for one object; the next one is told that it is overloaded (G11).
+    /// How many calls may wait for one object; the next one is told that it is overloaded (G11). At least one may, since
+    /// each waits until it has been looked at.
     #[must_use]
     pub const fn queue_max(mut self, queue_max: usize) -> Self {
-        self.queue_max = queue_max;
+        self.queue_max = if queue_max == 0 { 1 } else { queue_max };
         self
     }
 

@@ -117,7 +117,8 @@ impl Drop for Host {
 /// Tells the directory again and again that the host lives, and stops the host once it may be taken for dead.
 async fn keep_lease(shared: Arc<Shared>, lease: Duration) {
     let mut stopped = shared.stopped.subscribe();
-    let mut held_until = Instant::now() + lease;
+    // None: beyond what a clock can show.
+    let mut held_until = Instant::now().checked_add(lease);
     loop {
         tokio::select! {
             _ = stopped.wait_for(Option::is_some) => return,
@@ -126,14 +127,14 @@ async fn keep_lease(shared: Arc<Shared>, lease: Duration) {
         // What the directory counts from lies after this moment.
         let asked = Instant::now();
         match shared.directory.registry().renew(shared.id, lease).await {
-            Ok(true) => held_until = asked + lease,
+            Ok(true) => held_until = asked.checked_add(lease),
             Ok(false) => {
                 error!(name = shared.name, "the directory has declared this host dead: it stops");
                 return shared.stop(Stop::LeaseLost);
             }
             Err(error) => error!(name = shared.name, %error, "the lease could not be renewed"),
         }
-        if Instant::now() >= held_until {
+        if held_until.is_some_and(|until| Instant::now() >= until) {
             error!(name = shared.name, "the lease has run out: the host stops");
             return shared.stop(Stop::LeaseLost);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use oncemore_protocol::failure::{Kind, Refusal};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::spawn_local;
 
 use super::life::{self, Arrived};
@@ -96,7 +96,7 @@ impl Router {
         };
         self.sweep();
         // Room for the first message, whatever the limit says.
-        let (sender, inbox) = mpsc::channel(options.gate().queue_max.max(1));
+        let (sender, inbox) = mpsc::channel(options.gate().queue_max.clamp(1, Semaphore::MAX_PERMITS));
         sender.try_send(first).ok();
         let host = self.host.clone();
         self.objects.insert(object.clone(), sender);

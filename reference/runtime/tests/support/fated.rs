@@ -15,6 +15,7 @@ use capnp_rpc::rpc_capnp::{message, return_};
 use futures_util::future::LocalBoxFuture;
 use oncemore::{InProcess, Listener, Network, Stream};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
@@ -33,6 +34,8 @@ pub(crate) enum Fate {
     LostAfter,
     /// The request is swallowed, and the connection stays.
     Silent,
+    /// The connection drops, and the request is kept back until [`Fated::release`].
+    Held,
     /// Nothing.
     Passes,
 }
@@ -58,6 +61,10 @@ struct Plan {
     seen: Vec<Seen>,
     /// Attempts that met their fate.
     met: usize,
+    /// Requests that were kept back, and where they were to go.
+    held: Vec<(String, Vec<u8>)>,
+    /// Counts how often all connections were cut.
+    cuts: watch::Sender<u32>,
 }
 
 impl Fated {
@@ -74,6 +81,23 @@ impl Fated {
     /// What the attempts carried that came as far as the wire.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.plan().seen.clone()
+    }
+
+    /// Drops all connections.
+    pub(crate) fn cut(&self) {
+        self.plan().cuts.send_modify(|cuts| *cuts += 1);
+    }
+
+    /// What was kept back arrives, each over a connection of its own. Returns how many there were.
+    pub(crate) async fn release(&self) -> usize {
+        let held = std::mem::take(&mut self.plan().held);
+        let count = held.len();
+        for (address, call) in held {
+            let mut stream = self.inner.connect(&address).await.unwrap();
+            stream.writer.write_all(&on_its_own(&call)).await.unwrap();
+            spawn_local(async move { while read_message(&mut stream.reader).await.is_some() {} });
+        }
+        count
     }
 
     fn plan(&self) -> MutexGuard<'_, Plan> {
@@ -103,11 +127,11 @@ impl Network for Fated {
                     self.plan().fates[0] = Fate::Passes;
                     sleep(after).await;
                 }
-                Some(Fate::LostBefore | Fate::LostAfter | Fate::Silent | Fate::Passes) | None => {}
+                Some(Fate::LostBefore | Fate::LostAfter | Fate::Silent | Fate::Held | Fate::Passes) | None => {}
             }
             let host = self.inner.connect(address).await?;
             let (ours, theirs) = tokio::io::duplex(1 << 20);
-            spawn_local(stand_between(self.clone(), Stream::new(theirs), host));
+            spawn_local(stand_between(self.clone(), address.to_owned(), Stream::new(theirs), host));
             Ok(Stream::new(ours))
         })
     }
@@ -118,7 +142,8 @@ impl Network for Fated {
 }
 
 /// Passes messages on until one side ends, or an attempt's fate ends both.
-async fn stand_between(network: Fated, mut caller: Stream, mut host: Stream) {
+async fn stand_between(network: Fated, address: String, mut caller: Stream, mut host: Stream) {
+    let mut cut = network.plan().cuts.subscribe();
     let lost = Arc::new(Mutex::new(Vec::new()));
     let requests = async {
         while let Some(bytes) = read_message(&mut caller.reader).await {
@@ -129,6 +154,7 @@ async fn stand_between(network: Fated, mut caller: Stream, mut host: Stream) {
             network.plan().seen.push(attempt.1);
             match network.next() {
                 Fate::LostBefore => return,
+                Fate::Held => return network.plan().held.push((address.clone(), bytes)),
                 Fate::Silent => continue,
                 Fate::LostAfter => lost.lock().unwrap().push(attempt.0),
                 Fate::Passes | Fate::Late(_) | Fate::Refused(_) => {}
@@ -147,7 +173,23 @@ async fn stand_between(network: Fated, mut caller: Stream, mut host: Stream) {
     tokio::select! {
         () = requests => {}
         () = answers => {}
+        _ = cut.changed() => {}
     }
+}
+
+/// The call as the first message of a connection of its own, after the bootstrap that it needs.
+fn on_its_own(mut call: &[u8]) -> Vec<u8> {
+    let (mut bytes, bootstrapped) = (Vec::new(), u32::MAX);
+    let mut bootstrap = capnp::message::Builder::new_default();
+    bootstrap.init_root::<message::Builder<'_>>().init_bootstrap().set_question_id(bootstrapped);
+    capnp::serialize::write_message(&mut bytes, &bootstrap).unwrap();
+    let read = capnp::serialize::read_message_from_flat_slice(&mut call, options()).unwrap();
+    let mut copy = capnp::message::Builder::new_default();
+    copy.set_root(read.get_root::<message::Reader<'_>>().unwrap()).unwrap();
+    let Ok(message::Call(call)) = copy.get_root::<message::Builder<'_>>().unwrap().which() else { unreachable!() };
+    call.unwrap().get_target().unwrap().init_promised_answer().set_question_id(bootstrapped);
+    capnp::serialize::write_message(&mut bytes, &copy).unwrap();
+    bytes
 }
 
 /// One message with its frame: a count of segments less one, their lengths in words, padding, and the segments.

@@ -68,6 +68,8 @@ impl Links {
         {
             return link.clone();
         }
+        // Hosts that come back do so at other addresses, and nobody asks for the old ones again.
+        open.retain(|_, link| !link.calls.is_closed());
         let (calls, outgoing) = mpsc::unbounded_channel();
         let link = Link { calls };
         open.insert(address.to_owned(), link.clone());
@@ -126,6 +128,10 @@ async fn run(network: Arc<dyn Network>, address: String, mut outgoing: mpsc::Unb
     // First nobody finds it open any more; only then are those told who wait.
     outgoing.close();
     ended.send_replace(true);
+    // These were never sent (F2).
+    while let Some(Outgoing { answer, .. }) = outgoing.recv().await {
+        answer.send(Err(Failure::unreachable(Problem::Dropped("it had ended before".into())))).ok();
+    }
 }
 
 /// Nothing was sent: those who wait for the connection are told so.

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use capnp_rpc::rpc_twoparty_capnp::Side;
 use capnp_rpc::{RpcSystem, new_client, twoparty};
 use oncemore_protocol::failure::{Kind, Refusal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_local;
+use tokio::time::sleep;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use tracing::{debug, warn};
 
@@ -18,6 +20,9 @@ use crate::network::{Listener, Stream};
 use crate::oncemore_capnp::host;
 use crate::wire::{self, Answer, Attempt, Reason, VERSION};
 
+/// How long to wait after a connection could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
 /// Accepts connections until the host stops.
 pub(super) async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>) {
     let mut stopped = shared.stopped.subscribe();
@@ -26,10 +31,11 @@ pub(super) async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>)
             _ = stopped.wait_for(Option::is_some) => return,
             stream = listener.accept() => match stream {
                 Ok(stream) => drop(spawn_local(serve(shared.clone(), stream))),
-                // One connection that failed says nothing of the next, but there may be no room for it yet.
+                // One connection that failed says nothing of the next, but where there is no room for it, there will
+                // not be any at once.
                 Err(error) => {
                     warn!(%error, "a connection could not be accepted");
-                    tokio::task::yield_now().await;
+                    sleep(ACCEPT_PAUSE).await;
                 }
             },
         }

@@ -107,10 +107,8 @@ fn assert_words(text: &impl fmt::Display, words: &[&str]) {
 
 #[track_caller]
 fn reason<E: fmt::Debug>(error: &CallError<E>) -> Reason {
-    match error.cause() {
-        Cause::Host(failure) => failure.reason(),
-        cause => panic!("the host says nothing of it: {cause:?}"),
-    }
+    let Cause::Host(failure) = error.cause() else { panic!("the host says nothing of it: {error:?}") };
+    failure.reason()
 }
 
 #[test]
@@ -402,8 +400,8 @@ fn frames_with_noise_in_them_disturb_nobody() {
 
 /// The only object's database.
 fn database(data: &Path) -> PathBuf {
-    let files = fs::read_dir(data.join("Ledger")).unwrap().map(|entry| entry.unwrap().path());
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "sqlite")).next().unwrap()
+    let mut files = fs::read_dir(data.join("Ledger")).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|path| path.extension().is_some_and(|extension| extension == "sqlite")).unwrap()
 }
 
 /// An object has written; its host is gone; something happens to its file; another host begins. Returns what a call is told.

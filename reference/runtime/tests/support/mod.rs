@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub(crate) mod dice;
 pub(crate) mod ledger;
+pub(crate) mod messages;
 pub(crate) mod probe;
 
 use std::future::Future;

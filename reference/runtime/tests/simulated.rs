@@ -17,6 +17,7 @@ use oncemore::{
     Caller, ClassOptions, Clock, Directory, Durability, Entropy, Executor, Host, Listener, Namespace, Network,
     Remember, RetryOptions, Stream, WallTime,
 };
+use support::dice::{Dice, entropy};
 use support::ledger::{Ledger, Told, judge};
 use tempfile::TempDir;
 use tokio::time::sleep;
@@ -54,19 +55,6 @@ impl Listener for Listening {
 
     fn accept(&mut self) -> LocalBoxFuture<'_, io::Result<Stream>> {
         Box::pin(async { Ok(Stream::new(self.listener.accept().await?.0)) })
-    }
-}
-
-/// A generator of its own for the faults, so that they do not depend on what the runtime draws.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        // Xorshift64 (Marsaglia 2003).
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
     }
 }
 
@@ -125,7 +113,7 @@ impl World {
 
     /// Calls, one after the other, and notes what it is told.
     fn client(&self, sim: &mut Sim<'_>, name: &'static str) {
-        let (told, mut dice) = (self.told.clone(), Dice(entropy(self.seed, name, 1)));
+        let (told, mut dice) = (self.told.clone(), Dice::new(self.seed, name, 1));
         let world = self.caller_parts(name);
         sim.client(name, async move {
             let ledgers: Namespace<Ledger> = world().namespace();
@@ -168,7 +156,7 @@ impl World {
             .build();
         HOSTS.iter().for_each(|name| self.host(&mut sim, name));
         CALLERS.iter().for_each(|name| self.client(&mut sim, name));
-        let mut dice = Dice(entropy(self.seed, "faults", 0));
+        let mut dice = Dice::new(self.seed, "faults", 0);
         let mut healing = Vec::new();
         let mut now = 0;
         while !sim.step()? {
@@ -242,12 +230,6 @@ fn strike(sim: &mut Sim<'_>, dice: &mut Dice, healing: &mut Vec<Healing>, now: u
         }
     };
     healing.push(Healing { at, what });
-}
-
-fn entropy(seed: u64, name: &str, life: u64) -> u64 {
-    name.bytes().fold(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ life, |bits, byte| {
-        (bits ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    }) | 1
 }
 
 fn seeds() -> std::ops::Range<u64> {

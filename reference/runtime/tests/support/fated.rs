@@ -10,16 +10,16 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use capnp::message::ReaderOptions;
-use capnp_rpc::rpc_capnp::{message, return_};
+use capnp_rpc::rpc_capnp::message;
 use futures_util::future::LocalBoxFuture;
 use oncemore::{InProcess, Listener, Network, Stream};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::sleep;
 
 use crate::oncemore_capnp::host;
+use crate::support::messages::{answered_in, asked_in, options, read_message};
 
 /// What happens to one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,33 +192,12 @@ fn on_its_own(mut call: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// One message with its frame: a count of segments less one, their lengths in words, padding, and the segments.
-async fn read_message(stream: &mut (impl AsyncRead + Unpin + ?Sized)) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; 4];
-    stream.read_exact(&mut bytes).await.ok()?;
-    let segments = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize + 1;
-    let header = (4 + 4 * segments).next_multiple_of(8);
-    bytes.resize(header, 0);
-    stream.read_exact(&mut bytes[4..]).await.ok()?;
-    let words = (0..segments).map(|index| {
-        let at = 4 + 4 * index;
-        u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
-    });
-    let length = 8 * words.sum::<usize>();
-    bytes.resize(header + length, 0);
-    stream.read_exact(&mut bytes[header..]).await.ok()?;
-    Some(bytes)
-}
-
 /// The question and the header, if the message is an attempt.
 fn attempt_in(mut bytes: &[u8]) -> Option<(u32, Seen)> {
-    const CALL: u16 = 1;
+    let question = asked_in(bytes)?;
     let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options()).ok()?;
     let message::Call(call) = message.get_root::<message::Reader<'_>>().ok()?.which().ok()? else { return None };
     let call = call.ok()?;
-    if call.get_method_id() != CALL {
-        return None;
-    }
     let params = call.get_params().ok()?.get_content().get_as::<host::call_params::Reader<'_>>().ok()?;
     let header = params.get_attempt().ok()?.get_header().ok()?;
     let (mut caller, mut number) = (0, 0);
@@ -228,19 +207,5 @@ fn attempt_in(mut bytes: &[u8]) -> Option<(u32, Seen)> {
         number = identity.get_number();
     }
     let seen = Seen { caller, number, retry: header.get_retry(), ordinal: header.get_ordinal() };
-    Some((call.get_question_id(), seen))
-}
-
-/// The question that the message answers, if it is an answer.
-fn answered_in(mut bytes: &[u8]) -> Option<u32> {
-    let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options()).ok()?;
-    let message::Return(answer) = message.get_root::<message::Reader<'_>>().ok()?.which().ok()? else { return None };
-    let answer: return_::Reader<'_> = answer.ok()?;
-    Some(answer.get_answer_id())
-}
-
-fn options() -> ReaderOptions {
-    let mut options = ReaderOptions::new();
-    options.traversal_limit_in_words(None);
-    options
+    Some((question, seen))
 }

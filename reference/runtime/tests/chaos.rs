@@ -1,9 +1,9 @@
-//! Real processes, real sockets: hosts are killed, paused, restarted and shut down, objects are moved and connections cut
-//! while callers call, and afterwards the objects' own ledgers show whether every promise was kept.
+//! Real processes, real sockets: hosts are killed, paused, restarted and shut down, objects are moved and connections
+//! cut while callers call, and afterwards the objects' own ledgers show whether every promise was kept.
 //!
-//! `ONCEMORE_SEED` decides the plan of faults and calls, `ONCEMORE_CALLS` how many calls are made at least. Equal seeds plan
-//! the same; what meets what depends on the machine too, so that a seed which has found something may have to be tried
-//! again.
+//! `ONCEMORE_SEED` decides the plan of faults and calls, `ONCEMORE_CALLS` how many calls are made at least. Equal
+//! seeds plan the same; what meets what depends on the machine too, so that a seed which has found something may have
+//! to be tried again.
 //!
 //! ```sh
 //! ONCEMORE_CALLS=10000 cargo test -p oncemore --test chaos -- --nocapture
@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 use callers::{Event, Method, Tell, append};
 use cutting::{Cutting, Point};
-use hosts::{Fleet, MARGIN, Strike, Which, every_ledger, stub};
+use hosts::{CLASSES, Fleet, MARGIN, OBJECTS, Strike, WRITING, Which, every_ledger, stub};
 use oncemore::{Caller, RetryOptions};
 use report::Report;
 use support::dice::{Deck, Dice};
@@ -92,6 +92,7 @@ struct Chaos<'a> {
 struct Calling {
     callers: Vec<Caller>,
     tasks: JoinSet<()>,
+    tell: Tell,
     process: process::Process,
     lives: u64,
 }
@@ -148,7 +149,7 @@ impl Chaos<'_> {
             tasks.spawn(async move { callers::call(caller, seed, name, enough, tell).await });
         }
         let process = callers::start(folder.path(), seed, 1);
-        let calling = Calling { callers, tasks, process, lives: 1 };
+        let calling = Calling { callers, tasks, tell, process, lives: 1 };
         let (book, strikes) = (Book::default(), HashMap::new());
         let mut chaos = Chaos { seed, folder: folder.path(), fleet, network, book, events, strikes, calling };
         chaos.rage(calls, &enough).await;
@@ -183,12 +184,30 @@ impl Chaos<'_> {
     async fn strike(&mut self, deck: &mut Deck<Strike>, dice: &mut Dice) {
         let strike = deck.draw(dice);
         *self.strikes.entry(strike).or_default() += 1;
-        self.fleet.strike(strike).await;
+        let which = (dice.roll(CLASSES.len() as u64) as usize, dice.roll(OBJECTS as u64) as usize);
+        self.fleet.revive().await;
+        if strike == Strike::PauseWriter {
+            self.begin_to_write(which);
+        }
+        self.fleet.strike(strike, which).await;
         if strike == Strike::KillCaller {
             self.kill_caller().await;
             self.calling.lives += 1;
             self.calling.process = callers::start(self.folder, self.seed, self.calling.lives);
         }
+    }
+
+    /// Makes a call that takes its time, and keeps its object's database locked meanwhile.
+    fn begin_to_write(&mut self, which: Which) {
+        let token = format!("writer-{}", self.strikes[&Strike::PauseWriter]);
+        let stub = stub(&self.calling.callers[0], which, RetryOptions::new());
+        let tell = self.calling.tell.clone();
+        self.calling.tasks.spawn(async move {
+            let method = Method::Unmarked;
+            tell(Event::Begins { which, token: token.clone(), method });
+            let (told, attempts) = append(&stub, &token, method, WRITING.as_millis() as u64).await;
+            tell(Event::Ends { token, outcome: told.outcome, attempts });
+        });
     }
 
     /// What it had said until then still counts.
@@ -199,7 +218,8 @@ impl Chaos<'_> {
         }
     }
 
-    /// Nothing breaks any more: every object can be reached, by every caller, through the connections that there are (P16).
+    /// Nothing breaks any more: every object can be reached, by every caller, through the connections that there are
+    /// (P16).
     async fn calm_down(&mut self) {
         self.kill_caller().await;
         self.network.calm_down();
@@ -211,8 +231,8 @@ impl Chaos<'_> {
             for which in every_ledger() {
                 let stub = stub(caller, which, RetryOptions::new());
                 let mut answered = false;
-                // The first of them may meet what is left of the chaos, and who remembers by clock refuses what is called
-                // until its margin after it began.
+                // The first of them may meet what is left of the chaos, and who remembers by clock refuses what is
+                // called until its margin after it began.
                 for time in 0..5 {
                     if time > 0 {
                         sleep(MARGIN * 2).await;

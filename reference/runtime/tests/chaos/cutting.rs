@@ -1,7 +1,7 @@
 //! A network that cuts connections, at every point of a call.
 //!
-//! It stands between callers and hosts, a Unix socket on one side and whatever the host listens on at the other, and reads
-//! the messages that pass. Hosts and callers see nothing but connections that end.
+//! It stands between callers and hosts, a Unix socket on one side and whatever the host listens on at the other, and
+//! reads the messages that pass. Hosts and callers see nothing but connections that end.
 
 use std::collections::HashMap;
 use std::io;

@@ -28,6 +28,9 @@ pub(crate) const OBJECTS: usize = 3;
 /// Short, so that many leases run out within the test.
 const LEASE: Duration = Duration::from_secs(2);
 
+/// How long the call takes in the middle of which its host is paused.
+pub(crate) const WRITING: Duration = Duration::from_millis(500);
+
 /// What the clocks of callers and objects may differ by.
 pub(crate) const MARGIN: Duration = Duration::from_millis(200);
 
@@ -155,12 +158,14 @@ pub(crate) enum Strike {
     Pause,
     /// SIGSTOP, until after its lease has run out, and then SIGCONT.
     PauseForLong,
+    /// The same, in the middle of a call that has written and keeps its object's database locked.
+    PauseWriter,
     /// SIGKILL to a caller, which is not a host.
     KillCaller,
 }
 
 impl Strike {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Kill,
         Self::KillForLong,
         Self::KillAll,
@@ -170,6 +175,7 @@ impl Strike {
         Self::MoveAndKillHeir,
         Self::Pause,
         Self::PauseForLong,
+        Self::PauseWriter,
         Self::KillCaller,
     ];
 
@@ -230,8 +236,8 @@ impl Fleet {
         }
     }
 
-    pub(crate) async fn strike(&mut self, strike: Strike) {
-        self.revive().await;
+    /// Strikes at some host, or at the host of this object.
+    pub(crate) async fn strike(&mut self, strike: Strike, which: Which) {
         let victim = self.dice.roll(self.seats.len() as u64) as usize;
         match strike {
             Strike::Kill => self.kill(victim).await,
@@ -245,9 +251,14 @@ impl Fleet {
                 }
             }
             Strike::ShutDown => self.shut_down(victim).await,
-            Strike::Move | Strike::MoveAndKillOwner | Strike::MoveAndKillHeir => self.hand_over(strike).await,
+            Strike::Move | Strike::MoveAndKillOwner | Strike::MoveAndKillHeir => self.hand_over(strike, which).await,
             Strike::Pause => self.pause(victim, LEASE / 4).await,
             Strike::PauseForLong => self.pause(victim, LEASE * 2).await,
+            Strike::PauseWriter => {
+                sleep(WRITING / 2).await;
+                let owner = self.owner(which).unwrap_or(victim);
+                self.pause(owner, LEASE * 2).await;
+            }
             // Not a host.
             Strike::KillCaller => {}
         }
@@ -278,11 +289,9 @@ impl Fleet {
     }
 
     /// Moves an object from its host to another one.
-    async fn hand_over(&mut self, strike: Strike) {
-        let which = (self.dice.roll(CLASSES.len() as u64) as usize, self.dice.roll(OBJECTS as u64) as usize);
-        let owner = self.record(which).and_then(|record| self.seats.iter().position(|seat| seat.id == record.host()));
+    async fn hand_over(&mut self, strike: Strike, which: Which) {
         // It may belong to a host that was killed, and nobody has called it since.
-        let Some(owner) = owner else { return self.count("moves of objects that nobody had") };
+        let Some(owner) = self.owner(which) else { return self.count("moves of objects that nobody had") };
         let heir = (owner + 1 + self.dice.roll(self.seats.len() as u64 - 1) as usize) % self.seats.len();
         let command = format!("move {} {} {}", CLASSES[which.0], id(which), self.seats[heir].name);
         self.seats[owner].process.tell(&command).await;
@@ -295,6 +304,12 @@ impl Fleet {
         self.seats[owner].process.hear("moved").await;
         let arrived = self.record(which).is_some_and(|record| record.host() == self.seats[heir].id);
         self.count(if arrived { "objects moved" } else { "moves overtaken by something else" });
+    }
+
+    /// The host of an object, if it is one that lives.
+    fn owner(&self, which: Which) -> Option<usize> {
+        let record = self.record(which)?;
+        self.seats.iter().position(|seat| seat.id == record.host())
     }
 
     /// What the directory's file says of an object.

@@ -1,8 +1,10 @@
 //! Processes that talk with the test in lines, and end with it.
 
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use rustix::process::Signal;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
@@ -49,7 +51,8 @@ impl Process {
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_some()
+        let status = self.child.try_wait().unwrap();
+        status.inspect(|status| self.ended(*status)).is_some()
     }
 
     /// Tells it something; if it is no more, nobody hears.
@@ -76,10 +79,17 @@ impl Process {
         heard.unwrap_or_else(|_| panic!("{} has not said {begins:?} within {PATIENCE:?}", self.what))
     }
 
+    /// Fails if it has panicked.
+    fn ended(&self, status: ExitStatus) {
+        let good = status.success() || status.signal() == Some(Signal::KILL.as_raw());
+        assert!(good, "{} has ended, and nobody wanted that: {status}", self.what);
+    }
+
     /// Waits for its end.
     pub(crate) async fn end(&mut self) {
         let ended = timeout(PATIENCE, self.child.wait()).await;
-        ended.unwrap_or_else(|_| panic!("{} has not ended within {PATIENCE:?}", self.what)).unwrap();
+        let ended = ended.unwrap_or_else(|_| panic!("{} has not ended within {PATIENCE:?}", self.what));
+        self.ended(ended.unwrap());
     }
 
     /// SIGKILL.
@@ -97,6 +107,12 @@ pub(crate) fn say(line: &str) {
 
 /// What the test that started this process says, line by line. When it is gone, so is this process.
 pub(crate) fn told() -> mpsc::UnboundedReceiver<String> {
+    // A panic on any thread is one that the test must see.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
     let (said, lines) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         for line in std::io::stdin().lines() {

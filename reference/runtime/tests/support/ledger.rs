@@ -101,8 +101,8 @@ impl Told {
     }
 }
 
-/// Everything that is wrong with what callers were told, given what the object wrote down. Every call that anybody made is
-/// among `told`.
+/// Everything that is wrong with what callers were told, given what the object wrote down. Every call that anybody
+/// made is among `told`.
 pub(crate) fn judge(told: &[Told], entries: &[String]) -> Vec<String> {
     let mut written: HashMap<&str, usize> = HashMap::new();
     for token in entries {

@@ -47,7 +47,7 @@ const CALLERS: [&str; 3] = ["alice", "bob", "carol"];
 /// How many calls are made at least, and as many more as it takes until every strike has come up.
 const CALLS: u64 = 600;
 
-/// One strike for so many calls that have ended.
+/// One strike for so many calls that have been told of; where strikes take longer than these, one follows the other.
 const CALLS_PER_STRIKE: u64 = 20;
 
 /// A process of its own, started by the test below: a host.

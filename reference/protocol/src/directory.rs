@@ -39,7 +39,7 @@ impl core::error::Error for StillServing {}
 impl<H: Copy> Ownership<H> {
     /// An object's first incarnation, on `host`.
     pub const fn first(host: H) -> Self {
-        Self { host, incarnation: Incarnation(1), phase: Phase::Serving }
+        Self { host, incarnation: Incarnation::FIRST, phase: Phase::Serving }
     }
 
     /// Where its owner lives.

@@ -31,6 +31,11 @@ pub struct Number(pub u64);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Incarnation(pub u64);
 
+impl Incarnation {
+    /// The first life that an object ever has.
+    pub const FIRST: Self = Self(1);
+}
+
 /// Which attempt of its call this is: 1 is the first, the others are retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -118,6 +118,18 @@ pub struct Birth {
     pub wall: WallTime,
 }
 
+impl Birth {
+    /// The start of an incarnation, at this time by the object's wall clock.
+    ///
+    /// Before the first that an object ever has, nothing was let in. So nothing is older than it, whatever clocks say: the
+    /// call that brings an object into being was made before it, and would be refused otherwise (G10).
+    #[must_use]
+    pub const fn of(incarnation: Incarnation, wall: WallTime) -> Self {
+        let first = incarnation.0 == Incarnation::FIRST.0;
+        Self { incarnation, wall: if first { WallTime::from_nanos(i64::MIN) } else { wall } }
+    }
+}
+
 /// A claim store. All of its decisions are [`Recall`]s; it never looks at marks.
 pub trait ClaimStore: Clone + Debug + Eq + Hash {
     /// The store's settings.

@@ -102,6 +102,7 @@ enum Reason {
   storage @6;
   malformedAttempt @7;
   answerTooLong @8;
+  answerUnwritable @9;
 }
 
 enum Refusal {

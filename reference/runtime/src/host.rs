@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use tracing::{error, info};
 
 use self::router::ToWorker;
@@ -126,13 +126,14 @@ async fn keep_lease(shared: Arc<Shared>, lease: Duration) {
         }
         // What the directory counts from lies after this moment.
         let asked = Instant::now();
-        match shared.directory.registry().renew(shared.id, lease).await {
-            Ok(true) => held_until = asked.checked_add(lease),
-            Ok(false) => {
+        match timeout(lease, shared.directory.registry().renew(shared.id, lease)).await {
+            Err(_) => error!(name = shared.name, "the directory does not answer: the lease could not be renewed"),
+            Ok(Ok(true)) => held_until = asked.checked_add(lease),
+            Ok(Ok(false)) => {
                 error!(name = shared.name, "the directory has declared this host dead: it stops");
                 return shared.stop(Stop::LeaseLost);
             }
-            Err(error) => error!(name = shared.name, %error, "the lease could not be renewed"),
+            Ok(Err(error)) => error!(name = shared.name, %error, "the lease could not be renewed"),
         }
         if held_until.is_some_and(|until| Instant::now() >= until) {
             error!(name = shared.name, "the lease has run out: the host stops");

@@ -118,7 +118,8 @@ async fn run(network: Arc<dyn Network>, address: String, mut outgoing: mpsc::Unb
         tokio::select! {
             _ = &mut system => break,
             _ = silence.recv() => break,
-            _ = heartbeat.tick() => ask_whether_there(&host, lost.clone()),
+            // Each attempt under way listens for the end.
+            _ = heartbeat.tick(), if ended.receiver_count() > 0 => ask_whether_there(&host, lost.clone()),
             next = outgoing.recv() => match next {
                 Some(Outgoing { attempt, answer }) => carry(&host, &attempt, answer, ended.subscribe()),
                 None => break,

@@ -3892,6 +3892,7 @@ pub enum Reason {
     Storage = 6,
     MalformedAttempt = 7,
     AnswerTooLong = 8,
+    AnswerUnwritable = 9,
 }
 
 impl ::capnp::introspect::Introspect for Reason {
@@ -3913,6 +3914,7 @@ impl ::core::convert::TryFrom<u16> for Reason {
             6 => ::core::result::Result::Ok(Self::Storage),
             7 => ::core::result::Result::Ok(Self::MalformedAttempt),
             8 => ::core::result::Result::Ok(Self::AnswerTooLong),
+            9 => ::core::result::Result::Ok(Self::AnswerUnwritable),
             n => ::core::result::Result::Err(::capnp::NotInSchema(n)),
         }
     }
@@ -3925,7 +3927,7 @@ impl ::capnp::traits::HasTypeId for Reason {
     const TYPE_ID: u64 = 0x9d5d_1f19_e83b_1350u64;
 }
 mod reason {
-pub(crate) static ENCODED_NODE: [::capnp::Word; 62] = [
+pub(crate) static ENCODED_NODE: [::capnp::Word; 68] = [
     ::capnp::word(0, 0, 0, 0, 5, 0, 6, 0),
     ::capnp::word(80, 19, 59, 232, 25, 31, 93, 157),
     ::capnp::word(15, 0, 0, 0, 2, 0, 0, 0),
@@ -3935,40 +3937,43 @@ pub(crate) static ENCODED_NODE: [::capnp::Word; 62] = [
     ::capnp::word(21, 0, 0, 0, 178, 0, 0, 0),
     ::capnp::word(29, 0, 0, 0, 7, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(25, 0, 0, 0, 223, 0, 0, 0),
+    ::capnp::word(25, 0, 0, 0, 247, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(111, 110, 99, 101, 109, 111, 114, 101),
     ::capnp::word(46, 99, 97, 112, 110, 112, 58, 82),
     ::capnp::word(101, 97, 115, 111, 110, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 1, 0, 1, 0),
-    ::capnp::word(36, 0, 0, 0, 1, 0, 2, 0),
+    ::capnp::word(40, 0, 0, 0, 1, 0, 2, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(101, 0, 0, 0, 106, 0, 0, 0),
+    ::capnp::word(113, 0, 0, 0, 106, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(97, 0, 0, 0, 114, 0, 0, 0),
+    ::capnp::word(109, 0, 0, 0, 114, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(2, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(93, 0, 0, 0, 154, 0, 0, 0),
+    ::capnp::word(105, 0, 0, 0, 154, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(3, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(93, 0, 0, 0, 66, 0, 0, 0),
+    ::capnp::word(105, 0, 0, 0, 66, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(4, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(85, 0, 0, 0, 106, 0, 0, 0),
+    ::capnp::word(97, 0, 0, 0, 106, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(5, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(81, 0, 0, 0, 74, 0, 0, 0),
+    ::capnp::word(93, 0, 0, 0, 74, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(6, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(77, 0, 0, 0, 66, 0, 0, 0),
+    ::capnp::word(89, 0, 0, 0, 66, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(7, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(69, 0, 0, 0, 138, 0, 0, 0),
+    ::capnp::word(81, 0, 0, 0, 138, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
-    ::capnp::word(69, 0, 0, 0, 114, 0, 0, 0),
+    ::capnp::word(81, 0, 0, 0, 114, 0, 0, 0),
+    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+    ::capnp::word(9, 0, 0, 0, 0, 0, 0, 0),
+    ::capnp::word(77, 0, 0, 0, 138, 0, 0, 0),
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(117, 110, 107, 110, 111, 119, 110, 67),
     ::capnp::word(108, 97, 115, 115, 0, 0, 0, 0),
@@ -3988,6 +3993,9 @@ pub(crate) static ENCODED_NODE: [::capnp::Word; 62] = [
     ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
     ::capnp::word(97, 110, 115, 119, 101, 114, 84, 111),
     ::capnp::word(111, 76, 111, 110, 103, 0, 0, 0),
+    ::capnp::word(97, 110, 115, 119, 101, 114, 85, 110),
+    ::capnp::word(119, 114, 105, 116, 97, 98, 108, 101),
+    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
 ];
 pub(crate) fn get_annotation_types(child_index: Option<u16>, index: u32) -> ::capnp::introspect::Type {
     ::capnp::introspect::panic_invalid_annotation_indices(child_index, index)

@@ -67,7 +67,8 @@ pub enum Durability {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) durability: Durability,
-    /// How long to wait for a lock that another connection holds: a predecessor in the middle of a write, or a backup.
+    /// How long to wait for a lock that another connection holds: a predecessor in the middle of a write, or a backup. The
+    /// thread's other objects wait with it.
     pub(crate) busy_timeout: Duration,
     /// How many pages of 4 KiB the database may have; SQLite's own limit if none.
     pub(crate) pages_max: Option<u32>,
@@ -75,7 +76,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { durability: Durability::Full, busy_timeout: Duration::from_secs(5), pages_max: None }
+        Self { durability: Durability::Full, busy_timeout: Duration::from_secs(1), pages_max: None }
     }
 }
 

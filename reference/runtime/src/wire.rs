@@ -122,6 +122,8 @@ pub enum Reason {
     MalformedAttempt,
     /// What the method returned is too long to be sent.
     AnswerTooLong,
+    /// What the method returned cannot be written.
+    AnswerUnwritable,
 }
 
 impl Request {

@@ -29,6 +29,7 @@ use oncemore::{
     InProcess, Listener, Namespace, Network, Remember, RetryOptions, Stream, durable_object,
 };
 use support::ledger::Ledger;
+use support::probe::{Plan, Probe};
 use support::{World, on_virtual_time};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -561,4 +562,19 @@ async fn a_dropped_host_leaves_no_thread_behind() {
 #[cfg(target_os = "linux")]
 async fn actors_wait(caller: &oncemore::Caller) {
     caller.namespace::<Actor>().get_by_name("c").count().await.unwrap();
+}
+
+#[test]
+fn an_object_that_remembers_by_clock_takes_the_call_that_makes_it() {
+    on_virtual_time(async {
+        let world = World::new();
+        let margin = Duration::from_secs(60);
+        let options = ClassOptions::new().remember(Remember::ByClock { margin });
+        let _host = world.host_with("only", options).await;
+        let probes: Namespace<Probe> = world.caller().namespace();
+        for object in ["a", "b"] {
+            let first = probes.get_by_name(object).run(Plan::default()).await;
+            assert_eq!(first.unwrap(), 1, "G10: a first-time call is never refused as a duplicate");
+        }
+    });
 }

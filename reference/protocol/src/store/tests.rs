@@ -260,3 +260,21 @@ proptest! {
         prop_assert_eq!(reopened, a.0);
     }
 }
+
+#[test]
+fn nothing_is_older_than_an_objects_first_life() {
+    let plan = Plan { design: Design::VolatileClock, ..Plan::default() };
+    let wall = WallTime::from_nanos(1_000);
+    for (number, doubtful) in [(1, false), (2, true)] {
+        let mut store = Claims::open(&plan, Birth::of(Incarnation(number), wall), core::iter::empty());
+        let identity = Identity {
+            caller: CallerId::from_bits(1),
+            number: Number(0),
+            born: Incarnation(number),
+            created: WallTime::from_nanos(999),
+        };
+        let ask = Ask { identity, ordinal: Ordinal(1), unsettled: Unsettled(0), digest: Digest::default() };
+        let (recall, _) = store.recall(&plan, Spec, &ask, Time::ORIGIN);
+        assert_eq!(recall == Recall::MayHave(Doubt::BornBefore), doubtful, "incarnation {number}: {recall:?}");
+    }
+}

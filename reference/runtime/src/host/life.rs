@@ -78,7 +78,7 @@ impl<'a> Life<'a> {
         (object, aborted): (Rc<dyn AnyObject>, Rc<Aborted>),
     ) -> Self {
         let terms = served.options.gate();
-        let birth = Birth { incarnation, wall: served.host.clock.wall() };
+        let birth = Birth::of(incarnation, served.host.clock.wall());
         Self {
             served,
             terms,
@@ -257,7 +257,7 @@ impl<'a> Life<'a> {
         let old = self.gate.incarnation();
         let changed = self.served.change(old, Change::NextIncarnation).await;
         let Ok(Some(record)) = changed else { return self.lost() };
-        let birth = Birth { incarnation: record.incarnation(), wall: self.served.host.clock.wall() };
+        let birth = Birth::of(record.incarnation(), self.served.host.clock.wall());
         let writes = self.gate.begin_epoch(&self.terms, birth);
         if !self.storage.begin_epoch(birth.incarnation, &writes).unwrap_or(false) {
             self.lost();
@@ -346,7 +346,7 @@ fn answer_of(output: Output, method: &Arc<str>) -> Answer {
         }
         Output::Unwritable(what) => {
             let text = format!("what the method {method} returned cannot be written: {what}");
-            failed(Kind::Failed, Reason::AnswerTooLong, text)
+            failed(Kind::Failed, Reason::AnswerUnwritable, text)
         }
     };
     if answer.length() > MESSAGE_BYTES_MAX {

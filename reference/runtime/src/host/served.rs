@@ -257,6 +257,10 @@ impl Served {
                 let text = format!("the host {} cannot tell whether it has the object: {error}", self.host.name);
                 life::not_delivered(Kind::Disconnected, Reason::NotHere, text)
             }
+            // Somebody still holds it, such as a predecessor that was stopped in the middle of a write.
+            Absent::Storage(error @ StorageError::Locked { .. }) => {
+                life::not_delivered(Kind::Disconnected, Reason::NotHere, error.to_string())
+            }
             Absent::Storage(error) => life::failed(Kind::Failed, Reason::Storage, error.to_string()),
             Absent::Construction(error) => {
                 let text = format!("the object could not be constructed: {error}");

@@ -177,6 +177,7 @@ const fn reason_of(reason: schema::Reason) -> Reason {
         schema::Reason::Storage => Reason::Storage,
         schema::Reason::MalformedAttempt => Reason::MalformedAttempt,
         schema::Reason::AnswerTooLong => Reason::AnswerTooLong,
+        schema::Reason::AnswerUnwritable => Reason::AnswerUnwritable,
     }
 }
 

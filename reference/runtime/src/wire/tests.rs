@@ -97,6 +97,7 @@ fn failures() -> impl Strategy<Value = HostFailure> {
         Storage,
         MalformedAttempt,
         AnswerTooLong,
+        AnswerUnwritable,
     ];
     let deliveries = vec![Delivery::NotDelivered, Delivery::Unknown, Delivery::Delivered];
     (kinds(), proptest::sample::select(deliveries), proptest::sample::select(reasons), ".{0,20}")

@@ -122,6 +122,7 @@ const fn reason_of(reason: Reason) -> schema::Reason {
         Reason::Storage => schema::Reason::Storage,
         Reason::MalformedAttempt => schema::Reason::MalformedAttempt,
         Reason::AnswerTooLong => schema::Reason::AnswerTooLong,
+        Reason::AnswerUnwritable => schema::Reason::AnswerUnwritable,
     }
 }
 

@@ -68,7 +68,7 @@ fn a_file_that_is_no_directory_is_left_alone() {
     let text = b"a shopping list: tea, milk, and a database some day".repeat(40);
     fs::write(&path, &text).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, DirectoryError::File { .. }), "{error:?}");
+    assert!(matches!(error, DirectoryError::Foreign { .. }), "{error:?}");
     assert!(error.to_string().contains("directory.db"));
     assert_eq!(fs::read(&path).unwrap(), text);
 

@@ -10,5 +10,6 @@ pub mod narrate;
 pub mod property;
 pub mod scenario;
 mod script;
+pub mod story;
 pub mod view;
 pub mod world;

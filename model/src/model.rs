@@ -237,7 +237,7 @@ impl<S: ClaimStore> Model<S> {
         true
     }
 
-    fn step(&self, world: &mut World<S>, action: Action, fired: &mut Tags) -> Option<()> {
+    pub(crate) fn step(&self, world: &mut World<S>, action: Action, fired: &mut Tags) -> Option<()> {
         let mut notes = Notes { fired: Fired::NONE, tags: *fired };
         self.take(world, action, &mut notes)?;
         world.let_go_of_ends(&self.script);

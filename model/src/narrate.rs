@@ -304,7 +304,7 @@ fn counted(count: u8, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+pub(crate) fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Disconnected => "disconnected",
         Kind::Overloaded => "overloaded",
@@ -313,7 +313,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-fn delivery_name(delivery: Delivery) -> &'static str {
+pub(crate) fn delivery_name(delivery: Delivery) -> &'static str {
     match delivery {
         Delivery::NotDelivered => "did not run",
         Delivery::Unknown => "may have run",
@@ -321,7 +321,7 @@ fn delivery_name(delivery: Delivery) -> &'static str {
     }
 }
 
-fn what(what: What) -> &'static str {
+pub(crate) fn what(what: What) -> &'static str {
     match what {
         What::Dropped => "connection dropped",
         What::Unreachable => "could not connect",

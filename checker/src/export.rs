@@ -1,7 +1,7 @@
 //! Traces for other readers than people.
 
-mod itf;
-mod mermaid;
+pub(crate) mod itf;
+pub(crate) mod mermaid;
 
 use oncemore_model::judge::{Finding, TraceFile};
 

@@ -99,11 +99,8 @@ impl Story {
     pub fn choose(&mut self, model: &Model, choice: usize) -> Result<(), StoryError> {
         let actions = self.actions(model);
         let step = self.moments.len();
-        let action = actions.get(choice).ok_or(StoryError::NoSuchChoice {
-            step,
-            chosen: choice,
-            choices: actions.len(),
-        })?;
+        let action =
+            actions.get(choice).ok_or(StoryError::NoSuchChoice { step, chosen: choice, choices: actions.len() })?;
         self.take(model, action)
     }
 
@@ -186,6 +183,46 @@ impl Story {
     pub fn lanes(&self) -> &[Lane] {
         &self.lanes
     }
+}
+
+/// The choices that take these actions, one after the other.
+///
+/// # Errors
+///
+/// [`StoryError::NotEnabled`] for the first that cannot be taken.
+pub fn path_of(model: &Model, actions: &[Action]) -> Result<Vec<usize>, StoryError> {
+    let mut world = model.initial().into_iter().next();
+    let mut path = Vec::with_capacity(actions.len());
+    for action in actions {
+        let error = StoryError::NotEnabled { step: path.len() + 1 };
+        let here = world.take().ok_or_else(|| error.clone())?;
+        let mut enabled = Vec::new();
+        model.actions(&here, &mut enabled);
+        path.push(enabled.iter().position(|other| other == action).ok_or_else(|| error.clone())?);
+        world = Some(model.next(&here, action, &mut Tags::default()).ok_or(error)?);
+    }
+    Ok(path)
+}
+
+/// Where choices lead, and by which actions, without all that is there to be shown.
+///
+/// # Errors
+///
+/// [`StoryError`] for the first choice that is none.
+pub fn walk(model: &Model, path: &[usize]) -> Result<(World, Vec<Action>), StoryError> {
+    let story_error = StoryError::NotEnabled { step: 0 };
+    let mut world = model.initial().into_iter().next().ok_or(story_error)?;
+    let mut taken = Vec::with_capacity(path.len());
+    for (step, &chosen) in path.iter().enumerate() {
+        let mut enabled = Vec::new();
+        model.actions(&world, &mut enabled);
+        let step = step + 1;
+        let action = enabled.get(chosen).copied();
+        let action = action.ok_or(StoryError::NoSuchChoice { step, chosen, choices: enabled.len() })?;
+        world = model.next(&world, &action, &mut Tags::default()).ok_or(StoryError::NotEnabled { step })?;
+        taken.push(action);
+    }
+    Ok((world, taken))
 }
 
 impl Model {

@@ -79,6 +79,7 @@ fn told(trace: &TraceFile, result: &Result<(), ReplayError>) -> String {
     }
     let steps = trace.run.steps.len();
     text.push_str(&match result {
+        Ok(()) if trace.property.is_empty() => styled(GOOD, &format!("all {steps} steps happen again as recorded\n")),
         Ok(()) => styled(
             GOOD,
             &format!(

@@ -7,7 +7,7 @@ use oncemore_model::judge::{Ending, Run, TraceFile};
 use serde_json::{Map, Value, json};
 
 /// The trace as an ITF object.
-pub(super) fn itf(trace: &TraceFile) -> Value {
+pub(crate) fn itf(trace: &TraceFile) -> Value {
     let states: Vec<_> =
         trace.run.states.iter().enumerate().map(|(index, state)| one(&trace.run, index, state)).collect();
     let vars: Vec<_> = states

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use oncemore_model::judge::{Ending, Event, TraceFile};
 
 /// The trace as a sequence diagram: a participant for each actor, a note for each event.
-pub(super) fn mermaid(trace: &TraceFile) -> String {
+pub(crate) fn mermaid(trace: &TraceFile) -> String {
     let mut actors: Vec<&str> = Vec::new();
     for event in trace.run.events() {
         if !actors.contains(&event.who.as_str()) {
@@ -19,7 +19,7 @@ pub(super) fn mermaid(trace: &TraceFile) -> String {
     }
     let cycle = match trace.run.ending {
         Ending::Cycle { from, .. } => Some(from),
-        Ending::Violated | Ending::Reached | Ending::Stuck { .. } => None,
+        Ending::Here | Ending::Violated | Ending::Reached | Ending::Stuck { .. } => None,
     };
     for (index, event) in trace.run.events().enumerate() {
         if cycle == Some(index) {

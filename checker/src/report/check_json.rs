@@ -147,7 +147,7 @@ impl<'a> PropertyJson<'a> {
 }
 
 /// The word for why not everything was seen.
-fn cut(coverage: Coverage) -> Option<&'static str> {
+pub(crate) fn cut(coverage: Coverage) -> Option<&'static str> {
     match coverage {
         Coverage::Exhausted => None,
         Coverage::Cut(CutReason::States) => Some("states"),

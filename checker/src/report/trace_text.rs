@@ -33,7 +33,7 @@ pub(crate) fn trace(finding: &Finding, run: &Run, layout: Layout) -> String {
 fn end(run: &Run) -> Option<String> {
     let missed = run.missed.as_deref().unwrap_or("a call");
     match run.ending {
-        Ending::Violated | Ending::Reached => None,
+        Ending::Here | Ending::Violated | Ending::Reached => None,
         Ending::Stuck { .. } => Some(format!("nothing more must happen, and {missed} has not settled")),
         Ending::Cycle { from, .. } if from + 1 == run.steps.len() => {
             Some(format!("and step {} again, for ever: {missed} never settles", from + 1))

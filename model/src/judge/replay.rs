@@ -74,6 +74,24 @@ pub enum Divergence {
 ///
 /// The first [`Divergence`].
 pub fn replay<S: Subject>(subject: &S, question: &Question, run: &Run) -> Result<(), Divergence> {
+    let taken = retrace(subject, run)?;
+    if taken.shows(subject, question.ask, run.ending) {
+        return Ok(());
+    }
+    let word = if run.ending == Ending::Reached { "reached" } else { "violated" };
+    Err(Divergence::NotShown { steps: run.steps.len(), id: question.id, word })
+}
+
+/// Takes every step of a run again that was kept for its own sake.
+///
+/// # Errors
+///
+/// The first [`Divergence`].
+pub(super) fn replay_alone<S: Subject>(subject: &S, run: &Run) -> Result<(), Divergence> {
+    retrace(subject, run).map(|_| ())
+}
+
+fn retrace<S: Subject>(subject: &S, run: &Run) -> Result<Taken<S>, Divergence> {
     let begin = subject.initial().into_iter().find(|state| fingerprint(state) == run.initial);
     let begin = begin.ok_or(Divergence::NoSuchBeginning)?;
     let mut taken = Taken { told: begin.clone(), states: vec![begin], actions: Vec::new(), fired: Tags::EMPTY };
@@ -84,11 +102,7 @@ pub fn replay<S: Subject>(subject: &S, question: &Question, run: &Run) -> Result
     if now != run.account {
         return Err(Divergence::EndsOtherwise { recorded: run.account.clone(), now });
     }
-    if taken.shows(subject, question.ask, run.ending) {
-        return Ok(());
-    }
-    let word = if run.ending == Ending::Reached { "reached" } else { "violated" };
-    Err(Divergence::NotShown { steps: run.steps.len(), id: question.id, word })
+    Ok(taken)
 }
 
 /// The part of a run that has been taken again.

@@ -29,6 +29,8 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Ending {
+    /// Nothing in particular: somebody went there.
+    Here,
     /// Its last state violates a safety property.
     Violated,
     /// Its last transition is what was to be reached.
@@ -52,7 +54,7 @@ impl Ending {
     #[must_use]
     pub const fn goal(self) -> Option<u32> {
         match self {
-            Self::Violated | Self::Reached => None,
+            Self::Here | Self::Violated | Self::Reached => None,
             Self::Stuck { goal } | Self::Cycle { goal, .. } => Some(goal),
         }
     }
@@ -113,6 +115,28 @@ impl Run {
         }
         run.account = subject.account(&told);
         run
+    }
+
+    /// What is done, in order.
+    ///
+    /// # Errors
+    ///
+    /// The first step whose action is none that there is.
+    pub fn actions(&self) -> Result<Vec<crate::action::Action>, serde_json::Error> {
+        self.steps.iter().map(|step| Deserialize::deserialize(&step.action)).collect()
+    }
+
+    /// A run of these steps that is told for its own sake, and need show nothing.
+    #[must_use]
+    pub fn of_actions<S: Subject>(subject: &S, actions: &[S::Action], ending: Ending) -> Option<Self> {
+        let initial = subject.initial().into_iter().next()?;
+        let mut steps: Vec<Step<S::State, S::Action>> = Vec::new();
+        for action in actions {
+            let before = steps.last().map_or(&initial, |step| &step.state);
+            let state = subject.next(before, action, &mut Tags::default())?;
+            steps.push(Step { action: action.clone(), state });
+        }
+        Some(Self::told(subject, &initial, steps.iter(), ending))
     }
 
     /// The events, in order.

@@ -3,9 +3,11 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Answer, Divergence, Finding, Question, Run, replay};
+use super::replay::replay_alone;
+use super::{Answer, Divergence, Ending, Finding, Question, Run, replay};
 use crate::model::Model;
 use crate::mutant::{Broken, Mutant};
+use crate::property::Property;
 use crate::scenario::{Scenario, ScenarioError};
 
 /// The one version that there is of the format.
@@ -77,6 +79,21 @@ impl TraceFile {
         })
     }
 
+    /// The file for a run that somebody made by hand, and what it shows.
+    #[must_use]
+    pub fn of_run(scenario: &Scenario, broken: Broken, run: Run, shown: Option<(Property, Answer)>) -> Self {
+        let (property, verdict) = shown.map_or((None, Answer::Inconclusive), |(it, verdict)| (Some(it), verdict));
+        Self {
+            format: FORMAT.to_owned(),
+            scenario: scenario.clone(),
+            mutant: broken.0.map(|mutant| mutant.name().to_owned()),
+            property: property.map_or("", Property::name).to_owned(),
+            claim: property.map_or("", Property::claim).to_owned(),
+            verdict,
+            run,
+        }
+    }
+
     /// Runs it again.
     ///
     /// # Errors
@@ -88,6 +105,9 @@ impl TraceFile {
         }
         let broken = Broken(self.mutant.as_deref().map(mutant).transpose()?);
         let model = Model::new(&self.scenario, broken)?;
+        if self.run.ending == Ending::Here {
+            return Ok(replay_alone(&model, &self.run)?);
+        }
         let question = Question::all_of(&self.scenario, 0).into_iter().find(|question| question.id == self.property);
         let question = question.ok_or_else(|| ReplayError::UnknownProperty(self.property.clone()))?;
         Ok(replay(&model, &question, &self.run)?)

@@ -110,9 +110,12 @@ pub(super) fn tell(
         for number in self::numbers(&told, object) {
             let known = numbers.iter().position(|known| *known == number).and_then(|place| was.get(place)).copied();
             // A claim epoch (G6) gives the same incarnation a new number.
-            let renamed = match action {
-                Action::Start { at } if at.object == object => was.get(usize::from(at.place)).copied(),
-                _ => None,
+            let renamed = if let Action::Start { at } = action
+                && at.object == object
+            {
+                was.get(usize::from(at.place)).copied()
+            } else {
+                None
             };
             is.push(known.or(renamed).unwrap_or_else(|| {
                 next += 1;

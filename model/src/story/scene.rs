@@ -193,7 +193,11 @@ fn lane_of(model: &Model, before: &Moment, after: &Moment, action: &Action) -> u
         Action::Crash { caller, .. } => usize::from(caller),
         Action::Deliver { packet, .. } => destination(model, before, packet),
         Action::Lose { packet } | Action::Duplicate { packet } => {
-            if packet.answer { caller(packet.call) } else { destination(model, before, packet) }
+            if packet.answer {
+                caller(packet.call)
+            } else {
+                destination(model, before, packet)
+            }
         }
         Action::Start { at } | Action::Stored { at, .. } | Action::Finish { at, .. } | Action::Confirm { at, .. } => {
             lane_at(before, at)
@@ -232,11 +236,12 @@ fn flights(model: &Model, before: &Moment, after: &Moment, action: &Action, lane
         };
         let from = if packet.id.answer { lane } else { usize::from(model.script.call(packet.id.call).caller) };
         // What is drained or ended sends back what it had queued.
-        let from = match action {
-            Action::Drain { object } if packet.id.answer => {
-                before.lives[usize::from(*object)].last().copied().unwrap_or(from)
-            }
-            _ => from,
+        let from = if let Action::Drain { object } = action
+            && packet.id.answer
+        {
+            before.lives[usize::from(*object)].last().copied().unwrap_or(from)
+        } else {
+            from
         };
         Flight {
             id: key(packet.id),
@@ -277,11 +282,18 @@ impl Ended<'_> {
 
     fn landing(&self, id: PacketId) -> Landing {
         let caller = usize::from(self.model.script.call(id.call).caller);
-        let how = match *self.action {
-            Action::Deliver { packet, .. } | Action::Receive { packet, .. } if packet == id => How::Arrives,
-            Action::Lose { packet } if packet == id => How::Lost,
-            Action::Advance => How::Expired,
-            _ => How::Dropped,
+        let arrives = matches!(
+            *self.action,
+            Action::Deliver { packet, .. } | Action::Receive { packet, .. } if packet == id
+        );
+        let how = if arrives {
+            How::Arrives
+        } else if *self.action == (Action::Lose { packet: id }) {
+            How::Lost
+        } else if *self.action == Action::Advance {
+            How::Expired
+        } else {
+            How::Dropped
         };
         let at = if id.answer { caller } else { destination(self.model, self.before, id) };
         let late = !id.answer && !self.before.told.awaits(id);

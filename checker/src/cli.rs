@@ -36,6 +36,9 @@ pub(crate) enum Command {
     /// Check the standard suite, or the scenarios named
     #[command(after_help = EXIT_STATUS)]
     Check(Box<CheckArgs>),
+    /// See what any fault does to a call, in a page on this machine
+    #[command(after_help = EXIT_STATUS)]
+    Explore(ExplorerArgs),
     /// Every design of the claim store against every world
     #[command(after_help = EXIT_STATUS)]
     Matrix(MatrixArgs),
@@ -107,6 +110,28 @@ pub(crate) struct ReportArgs {
     pub(crate) json: Option<PathBuf>,
     /// When to use colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: Color,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplorerArgs {
+    /// A scenario by name, a file of your own, or a trace that `--trace json` wrote [default: the library]
+    #[arg(value_name = "SCENARIO|FILE.toml|TRACE.json")]
+    pub(crate) what: Option<String>,
+    /// Listen on this port of 127.0.0.1; 0 is any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Open the page in a browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Look for cycles (L1) in checks of up to so many states
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M", help_heading = "Limits")]
+    pub(crate) max_cycle_states: u64,
+    /// Here they bound each check of the page; threads are one fewer than there are cores unless given
+    #[command(flatten)]
+    pub(crate) explore: ExploreArgs,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = "Output")]
     pub(crate) color: Color,
 }
 
@@ -202,6 +227,11 @@ pub(crate) enum Color {
 }
 
 impl ExploreArgs {
+    /// How many threads explore, if that was said.
+    pub(crate) const fn threads_given(&self) -> Option<NonZeroUsize> {
+        self.threads
+    }
+
     /// How many threads explore.
     pub(crate) fn threads(&self) -> NonZeroUsize {
         self.threads.unwrap_or_else(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod check;
+mod explore;
 mod list;
 mod matrix;
 mod mutants;
@@ -25,6 +26,7 @@ pub(crate) fn run(cli: Cli) -> Exit {
     match cli.command {
         None => check::run(&cli.check),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Explore(args)) => explore::run(&args),
         Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Mutants(args)) => mutants::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),

@@ -6,6 +6,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod explorer;
 mod export;
 mod interrupt;
 mod memory;

@@ -18,3 +18,8 @@ fn reset() {
 pub(crate) fn peak_bytes() -> u64 {
     ALLOCATOR.get_peak_memory() as u64
 }
+
+/// The most bytes allocated at once so far: what a job of many may not go beyond.
+pub(crate) fn in_use() -> u64 {
+    peak_bytes()
+}

@@ -74,7 +74,7 @@ impl Selected {
         Self { scenario: entry.scenario.clone(), origin: Origin::Library }
     }
 
-    fn named(name: &str) -> Result<Self, SelectError> {
+    pub(crate) fn named(name: &str) -> Result<Self, SelectError> {
         if let Some(entry) = find(name) {
             return Ok(Self::library(entry));
         }
@@ -83,13 +83,24 @@ impl Selected {
         if is_path {
             return Ok(Self { scenario: Scenario::read(path)?, origin: Origin::File });
         }
-        if let Some(cell) = Cell::all().into_iter().find(|cell| cell.scenario().name == name) {
-            return Ok(Self::cell(cell));
+        if let Some(known) = Self::known(name) {
+            return Ok(known);
         }
         if Cli::command().find_subcommand(name).is_some() {
             return Err(SelectError::Command(name.to_owned()));
         }
         Err(SelectError::unknown(name))
+    }
+
+    /// What comes with Oncemore under this name: a scenario of the library or a cell of the matrix. No file is read.
+    pub(crate) fn known(name: &str) -> Option<Self> {
+        let cell = || Cell::all().into_iter().find(|cell| cell.scenario().name == name);
+        find(name).map(Self::library).or_else(|| cell().map(Self::cell))
+    }
+
+    /// A scenario of the user's own.
+    pub(crate) const fn own(scenario: Scenario) -> Self {
+        Self { scenario, origin: Origin::File }
     }
 
     /// A cell of the matrix, with what is expected of it there. It is no scenario of the library: nothing is pinned.

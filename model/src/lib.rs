@@ -8,6 +8,7 @@ pub mod model;
 pub mod mutant;
 pub mod narrate;
 pub mod property;
+pub mod query;
 pub mod scenario;
 mod script;
 pub mod story;

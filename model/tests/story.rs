@@ -58,7 +58,10 @@ fn sound(story: &Story, name: &str) {
             assert!(story.lanes()[lane].begins <= step + 1, "{name}, step {}", step + 1);
         }
         let owners = scene.lives.iter().filter(|life| life.owner).count();
-        assert_eq!(owners, scene.lives.iter().map(|life| story.lanes()[life.lane].index).collect::<BTreeSet<_>>().len());
+        assert_eq!(
+            owners,
+            scene.lives.iter().map(|life| story.lanes()[life.lane].index).collect::<BTreeSet<_>>().len()
+        );
     }
 }
 
@@ -83,10 +86,13 @@ fn a_counterexample_is_shown_as_it_is_told() {
     let before = story.until(run.steps.len() - 1);
     assert!(model.violated_here(&before.last().world).is_empty());
     // The late request is drawn as late, and user code starts again.
-    let late = story.scenes().iter().flat_map(|scene| &scene.ended).any(|landing| landing.late && landing.how == How::Arrives);
-    let again = story.scenes().iter().flat_map(|scene| &scene.marks).any(|mark| mark.kind == MarkKind::Start && mark.again);
+    let late =
+        story.scenes().iter().flat_map(|scene| &scene.ended).any(|landing| landing.late && landing.how == How::Arrives);
+    let again =
+        story.scenes().iter().flat_map(|scene| &scene.marks).any(|mark| mark.kind == MarkKind::Start && mark.again);
     assert!(late && again);
-    let stages: BTreeSet<_> = story.scenes().iter().flat_map(|scene| &scene.calls).map(|call| format!("{:?}", call.stage)).collect();
+    let stages: BTreeSet<_> =
+        story.scenes().iter().flat_map(|scene| &scene.calls).map(|call| format!("{:?}", call.stage)).collect();
     assert!(stages.contains(&format!("{:?}", Stage::BackingOff)), "{stages:?}");
 }
 

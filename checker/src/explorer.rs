@@ -4,12 +4,15 @@
 //! answered from those alone. It listens on the loopback interface only, and no request reads or writes a file.
 
 mod api;
+mod around;
 mod assets;
 mod body;
+mod compare;
 mod error;
 mod export;
 mod guard;
 mod jobs;
+mod matrix;
 mod server;
 mod subject;
 mod views;

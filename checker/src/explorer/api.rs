@@ -7,12 +7,16 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use oncemore_model::judge::{Branch, TraceFile, pinned};
 use oncemore_model::property::Property;
-use oncemore_model::scenario::{Scenario, library as all};
+use oncemore_model::query::Query;
+use oncemore_model::scenario::fields::{FIELDS, FieldInfo, Takes};
+use oncemore_model::scenario::{Scenario, Table, library as all};
 use oncemore_model::story::path_of;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::around::{self, GraphWish, SampleWish};
 use super::body::Said;
+use super::compare::{self, CompareWish};
 use super::error::ApiError;
 use super::export::{self, Format};
 use super::jobs::Wish;
@@ -175,6 +179,78 @@ pub(crate) async fn export(Said(export): Said<Export>) -> Reply {
         Ok(Json(json!({ "text": text, "name": subject.scenario().name })).into_response())
     })
     .await
+}
+
+/// Runs made at random.
+pub(crate) async fn sample(Said(wish): Said<SampleWish>) -> Reply {
+    beside(move || Ok(Json(json!({ "runs": around::sample(&wish)? })).into_response())).await
+}
+
+/// The states a few steps away.
+pub(crate) async fn graph(Said(wish): Said<GraphWish>) -> Reply {
+    beside(move || Ok(Json(around::graph(&wish)?).into_response())).await
+}
+
+/// Two scenarios side by side.
+pub(crate) async fn compare(Said(wish): Said<CompareWish>) -> Reply {
+    beside(move || Ok(Json(compare::compare(&wish)?).into_response())).await
+}
+
+/// Every design in every world.
+pub(crate) async fn matrix() -> Reply {
+    beside(|| Ok(Json(super::matrix::matrix()).into_response())).await
+}
+
+/// A question that somebody writes, or none yet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Terms {
+    scenario: Naming,
+    #[serde(default)]
+    path: Vec<usize>,
+    query: Option<String>,
+}
+
+/// What a question can name, and whether the one that is written is so in this state.
+pub(crate) async fn terms(Said(said): Said<Terms>) -> Reply {
+    beside(move || {
+        let subject = said.scenario.subject()?;
+        let here = match &said.query {
+            Some(text) => {
+                let query = Query::parse(&subject.model, text)?;
+                Some(query.holds(&subject.model, &subject.story(&said.path)?.last().told))
+            }
+            None => None,
+        };
+        Ok(Json(json!({ "terms": subject.model.terms(), "here": here })).into_response())
+    })
+    .await
+}
+
+/// Every field of a scenario, for the form.
+pub(crate) async fn fields() -> Json<Value> {
+    let field = |info: &FieldInfo| {
+        let takes = match info.takes {
+            Takes::Whole(least, greatest, unit) => json!({ "least": least, "greatest": greatest, "unit": unit }),
+            Takes::Flag => json!({ "flag": true }),
+            Takes::Word(words) => json!({ "word": words }),
+            Takes::Words(words) => json!({ "words": words }),
+            Takes::Other(text) => json!({ "text": text }),
+        };
+        let table = match info.table {
+            Table::Scenario => "",
+            Table::Store => "store",
+            Table::Limits => "limits",
+            Table::World => "world",
+            Table::Faults => "faults",
+            Table::Caller(_) => "caller",
+            Table::Call(..) => "call",
+            Table::Inner(..) => "inner",
+            Table::Expect => "expect",
+        };
+        json!({ "table": table, "key": info.key, "takes": takes, "about": info.about, "default": info.default })
+    };
+    Json(json!({ "fields": FIELDS.iter().map(field).collect::<Vec<_>>() }))
 }
 
 /// Begins a job.

@@ -37,6 +37,11 @@ assets! {
     "/check.js" JS "check.js",
     "/share.js" JS "share.js",
     "/keys.js" JS "keys.js",
+    "/matrix.js" JS "matrix.js",
+    "/compare.js" JS "compare.js",
+    "/form.js" JS "form.js",
+    "/around.js" JS "around.js",
+    "/player.js" JS "player.js",
 }
 
 /// A part of the page.

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use oncemore_model::judge::{JudgeError, ReplayError};
+use oncemore_model::query::QueryError;
 use oncemore_model::scenario::{ReadError, ScenarioError};
 use oncemore_model::story::StoryError;
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ pub(crate) enum ApiError {
     UnknownProperty(String),
     #[error("there is no branch of a rule `{0}`")]
     UnknownBranch(String),
+    #[error("the question makes no sense {0}")]
+    Query(#[from] QueryError),
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
@@ -64,6 +67,7 @@ impl ApiError {
             Self::UnknownMutant(_) => "unknown-mutant",
             Self::UnknownProperty(_) => "unknown-property",
             Self::UnknownBranch(_) => "unknown-branch",
+            Self::Query(_) => "bad-query",
             Self::Read(_) | Self::Scenario(_) => "bad-scenario",
             Self::Story(_) => "bad-path",
             Self::OtherVersion { .. } => "other-version",
@@ -86,6 +90,7 @@ impl ApiError {
             Self::UnknownMutant(_)
             | Self::UnknownProperty(_)
             | Self::UnknownBranch(_)
+            | Self::Query(_)
             | Self::Read(_)
             | Self::Scenario(_)
             | Self::Story(_)

@@ -63,11 +63,12 @@ function message(it, wide) {
 }
 
 function mark(it) {
+  const asks = it.kind === "resolve" || it.kind === "stale-resolve";
   const shift = it.place * 17;
   const words = `${it.call ? `${it.call}: ` : ""}${MARKS[it.kind]}${it.again ? ", again" : ""}${it.rules.length ? ` (${it.rules.join(", ")})` : ""}`;
   return s("g", { transform: `translate(${it.x + shift} ${it.y})`, class: ["mark", it.kind] },
-    s("title", {}, words), glyph(it.kind, it.again),
-    it.rules.length > 0 && s("text", { x: 10, y: -5, class: "rule" }, it.rules[0]));
+    asks && it.from !== undefined && s("path", { d: `M${it.from - it.x} 0H0`, class: "asks" }), s("title", {}, words), glyph(it.kind, it.again),
+    it.rules.length > 0 && s("text", { y: -9, "text-anchor": "middle", class: "rule" }, it.rules[0]));
 }
 
 function bar(it) {
@@ -92,6 +93,9 @@ function shapes(plan, wide) {
 /** The rules of a step, each once. */
 export const rulesOf = (event) => [...new Set(event.rules.map((rule) => rule.rule))];
 
+/** An actor in few words. @param {string} who */
+const short = (who) => who.replace(", a predecessor that does not know", " (predecessor)");
+
 function row(step, index, at, violatedBefore, go) {
   const now = index + 1;
   const fresh = step.violated.filter((id) => !violatedBefore.includes(id));
@@ -99,10 +103,19 @@ function row(step, index, at, violatedBefore, go) {
   return h("li", { class: [now === at && "here", now > at && "ahead", step.event.fault && "fault"] },
     h("button", { type: "button", onclick: () => go(now), "aria-current": now === at ? "step" : null, title: step.event.text },
       h("span", { class: "n" }, now),
-      h("span", { class: "words" }, step.event.fault && h("span", { class: "bolt", title: "a fault" }, "⚡ "), h("b", {}, step.event.who), " ", step.event.text),
+      h("span", { class: "words" }, step.event.fault && h("span", { class: "bolt", title: "a fault" }, "⚡ "), h("b", {}, short(step.event.who)), " ", step.event.text),
       fresh.map((id) => h("span", { class: "chip bad" }, id)),
       step.reaches.map((id) => h("span", { class: "chip reach" }, id)),
       h("span", { class: "rules" }, rules.slice(0, 4).join(" "), rules.length > 4 ? " …" : "")));
+}
+
+/** The step that led here, in full. @param {HTMLElement} place @param {any} reply */
+export function detail(place, reply) {
+  const step = reply.steps[reply.at - 1];
+  replace(place, step
+    ? [h("p", {}, h("span", { class: "n" }, `${reply.at} `), step.event.fault && "⚡ ", h("b", {}, step.event.who), " ", step.event.text),
+      h("ul", {}, step.event.rules.map((rule) => h("li", {}, h("b", {}, rule.rule), ` ${rule.text}`)))]
+    : h("p", { class: "quiet" }, "The beginning: nothing has happened yet. Choose what happens next."));
 }
 
 /** The width of a lane where there is so much room. */

@@ -2,9 +2,11 @@
 
 import { addressOf } from "./address.js";
 import { checkPanel } from "./check.js";
-import { diagram } from "./diagram.js";
+import { compare } from "./compare.js";
+import { detail, diagram } from "./diagram.js";
 import { h, notice, replace } from "./dom.js";
 import { findPanel } from "./find.js";
+import { form } from "./form.js";
 import { bind } from "./keys.js";
 import { ask } from "./net.js";
 import { nextPanel } from "./next.js";
@@ -57,11 +59,13 @@ class Walk {
 
   /** @param {number} at */
   seek(at) {
+    this.forget?.();
     if (at >= 0 && at <= this.path.length && at !== this.at) this.go(this.path, at);
   }
 
   /** Makes a choice here; what had been undone is given up. @param {number} choice */
   choose(choice) {
+    this.forget?.();
     if (this.path[this.at] === choice) return this.seek(this.at + 1);
     return this.go([...this.path.slice(0, this.at), choice], this.at + 1);
   }
@@ -75,6 +79,7 @@ class Walk {
     const { reply } = this;
     document.title = `${reply.scenario.name} ${this.at} · Oncemore explorer`;
     diagram(this.parts.diagram, reply, (at) => this.seek(at));
+    detail(this.parts.detail, reply);
     nextPanel(this.parts.next, this);
     propertiesPanel(this.parts.properties, this);
     sightsPanel(this.parts.sights, this);
@@ -86,11 +91,14 @@ class Walk {
   }
 }
 
+/** Opens what lies over the page. @param {(walk: Walk) => Promise<void>} what @param {Walk} walk */
+const open = (what, walk) => what(walk).catch((error) => notice(error.message, "bad"));
+
 function head(walk) {
   const { scenario } = walk.reply;
   return h("div", { class: "head-line" },
     h("div", {}, h("h1", {}, scenario.name, " ", h("span", { class: "chip plain" }, scenario.design, scenario.fenced ? " fenced" : ""), scenario.mutant && h("span", { class: "chip bad" }, `broken: ${scenario.mutant}`)), h("p", { class: "about" }, scenario.about)),
-    h("div", { class: "acts" }, shareMenu(walk)));
+    h("div", { class: "acts" }, h("button", { type: "button", onclick: () => open(form, walk) }, "Change …"), h("button", { type: "button", onclick: () => open(compare, walk) }, "Compare …"), shareMenu(walk)));
 }
 
 function tabs(names, panes, first) {
@@ -147,7 +155,7 @@ export async function explore(main, place) {
   const walk = new Walk(place, reply);
   current = walk;
   const pane = (name) => h("section", { class: `pane ${name}` });
-  walk.parts = { diagram: h("div", { class: "diagram" }), next: h("div", { class: "next-body" }), properties: pane("properties"), sights: pane("sights"), state: pane("state"), find: pane("find"), where: h("div", { class: "where", role: "status" }) };
+  walk.parts = { diagram: h("div", { class: "diagram" }), detail: h("div", { class: "detail" }), next: h("div", { class: "next-body" }), properties: pane("properties"), sights: pane("sights"), state: pane("state"), find: pane("find"), where: h("div", { class: "where", role: "status" }) };
   const { bar, select } = tabs(["Properties", "User code", "State", "Find"], [walk.parts.properties, walk.parts.sights, walk.parts.state, walk.parts.find], 0);
   walk.select = select;
   const move = (name, label, act) => h("button", { type: "button", class: "move", title: label, "aria-label": label, onclick: act }, name);
@@ -155,10 +163,10 @@ export async function explore(main, place) {
     h("div", { class: "panes" },
       h("section", { class: "side left", "aria-label": "What can happen next" },
         h("div", { class: "moves", role: "toolbar", "aria-label": "Along the run" },
-          move("⏮", "To the beginning", () => walk.seek(0)), move("↶", "Undo", () => walk.seek(walk.at - 1)),
-          move("↷", "Redo", () => walk.seek(walk.at + 1)), move("⏭", "To the end", () => walk.seek(walk.path.length)), walk.parts.where),
+          move("⇤", "To the beginning", () => walk.seek(0)), move("↶", "Undo", () => walk.seek(walk.at - 1)),
+          move("↷", "Redo", () => walk.seek(walk.at + 1)), move("⇥", "To the end", () => walk.seek(walk.path.length)), walk.parts.where),
         walk.parts.next),
-      h("section", { class: "middle", "aria-label": "The run so far" }, walk.parts.diagram),
+      h("section", { class: "middle", "aria-label": "The run so far" }, walk.parts.diagram, walk.parts.detail),
       h("section", { class: "side right", "aria-label": "The state" }, checkPanel(walk), bar, walk.parts.properties, walk.parts.sights, walk.parts.state, walk.parts.find)),
     parts(document.body.dataset.part ?? "next")));
   document.body.dataset.part ??= "next";

@@ -143,6 +143,6 @@ function marksOf(step, at, x) {
   return step.marks.filter((mark) => x.has(mark.lane)).map((mark) => {
     const place = taken.get(mark.lane) ?? 0;
     taken.set(mark.lane, place + 1);
-    return { ...mark, at, place, x: x.get(mark.lane), y: yOf(at) };
+    return { ...mark, at, place, x: x.get(mark.lane), y: yOf(at), from: x.get(step.lane) };
   });
 }

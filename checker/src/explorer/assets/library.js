@@ -47,6 +47,7 @@ async function row(entry, watch) {
       if (status.stage === "failed") notice(status.result.error.message, "bad");
       const { scenarios } = await ask("library");
       replace(cell, verdicts(scenarios.find((it) => it.name === entry.name) ?? entry));
+      if (status.result?.unique_states !== undefined) states.textContent = status.result.unique_states.toLocaleString("en-GB");
       progress.textContent = status.stage === "done" ? `checked in ${status.seconds.toFixed(2)} s` : status.stage;
     } catch (error) {
       notice(error.message, "bad");

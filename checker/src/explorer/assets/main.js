@@ -5,6 +5,7 @@ import { h, notice, replace } from "./dom.js";
 import { explore } from "./explore.js";
 import { help } from "./keys.js";
 import { library } from "./library.js";
+import { matrix } from "./matrix.js";
 import { ask } from "./net.js";
 import { importFile } from "./share.js";
 
@@ -13,6 +14,7 @@ const main = document.getElementById("main");
 /** @type {Record<string, {name: string, show: (main: HTMLElement, place: any) => Promise<void>}>} */
 const PAGES = {
   library: { name: "Scenarios", show: library },
+  matrix: { name: "Matrix", show: matrix },
   explore: { name: "", show: explore },
 };
 
@@ -23,6 +25,7 @@ function links(page) {
 }
 
 async function show() {
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   try {
     const place = await placeOf(location.hash);
     const page = PAGES[place.page] ?? PAGES.library;
@@ -39,7 +42,7 @@ async function show() {
 
 function themes() {
   const order = ["auto", "light", "dark"];
-  const words = { auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" };
+  const words = { auto: ["◐", "Auto"], light: ["☀", "Light"], dark: ["☾", "Dark"] };
   let now = "auto";
   try {
     now = localStorage.getItem("theme") ?? "auto";
@@ -49,8 +52,8 @@ function themes() {
   function set(theme) {
     now = theme;
     document.documentElement.dataset.theme = theme;
-    button.textContent = words[theme];
-    button.setAttribute("aria-label", `Colours: ${theme}`);
+    replace(button, words[theme][0], h("span", { class: "wordy" }, ` ${words[theme][1]}`));
+    button.title = `Colours: ${theme}`;
     try {
       localStorage.setItem("theme", theme);
     } catch { /* There need be no storage. */ }
@@ -74,7 +77,7 @@ function drops() {
 }
 
 async function begin() {
-  replace(document.getElementById("tools"), h("button", { type: "button", class: "plain", onclick: help, "aria-label": "Keys and help" }, "? Help"), themes());
+  replace(document.getElementById("tools"), h("button", { type: "button", class: "plain", onclick: help, title: "Keys and help" }, "?", h("span", { class: "wordy" }, " Help")), themes());
   drops();
   addEventListener("hashchange", show);
   if (!location.hash) {

@@ -3,6 +3,7 @@
 import { addressOf } from "./address.js";
 import { standalone } from "./diagram.js";
 import { h, notice } from "./dom.js";
+import { ROW, TOP } from "./layout.js";
 import { ask } from "./net.js";
 
 /** @param {string} name @param {BlobPart} content @param {string} type */
@@ -44,6 +45,31 @@ async function png(walk) {
   download(`${walk.reply.scenario.name}.png`, blob, "image/png");
 }
 
+/** The run as a page of its own, which needs nothing and nobody. */
+async function page(walk) {
+  const [style, player] = await Promise.all(["style.css", "player.js"].map(async (name) => (await fetch(name)).text()));
+  const path = walk.path.slice(0, walk.at);
+  const states = [];
+  for (let at = 0; at <= path.length; at += 1) {
+    const { state, properties, account } = await ask("state", { scenario: walk.scenario, path, at });
+    states.push({ state, account, violated: properties.filter((it) => it.here === "violated").map((it) => it.id) });
+  }
+  const reply = { ...walk.reply, at: walk.at, steps: walk.reply.steps.slice(0, walk.at) };
+  const data = { row: ROW, top: TOP, events: reply.steps.map((step) => step.event), states };
+  const picture = new XMLSerializer().serializeToString(standalone(reply, ""));
+  const { name, about } = walk.reply.scenario;
+  const safe = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${safe(name)} · Oncemore</title><style>${style}</style></head>
+<body class="offline"><header class="top"><b>${safe(name)}</b> <span class="quiet">${safe(about)}</span></header>
+<main><div class="wide">${picture}</div><aside><div class="bar"><button id="back">←</button><button id="on">→</button><span id="where" role="status"></span></div>
+<p id="said"></p><ul id="rules" class="small quiet"></ul><p id="broken"></p><h3>What really happened</h3><ul id="account" class="account"></ul><h3>The state</h3><div id="state" class="tree"></div></aside></main>
+<script type="application/json" id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}</script>
+<script>${player}</script></body></html>
+`;
+}
+
 /** @param {any} walk */
 export function shareMenu(walk) {
   const act = (name, what) => h("button", { type: "button", role: "menuitem", onclick: async () => {
@@ -62,6 +88,7 @@ export function shareMenu(walk) {
       h("hr"),
       act("JSON, for replay and for this page", () => write(walk, "json")), act("ITF", () => write(walk, "itf")), act("Mermaid", () => write(walk, "mermaid")), act("DOT", () => write(walk, "dot")), act("Text", () => write(walk, "text")),
       act("SVG", async () => download(`${named}.svg`, await drawing(walk), "image/svg+xml")), act("PNG", () => png(walk)),
+      act("A page that plays it back", async () => download(`${named}.html`, await page(walk), "text/html")),
       h("hr"),
       act("The scenario as TOML", async () => {
         const { toml } = await ask("scenario", { scenario: walk.scenario });

@@ -7,6 +7,7 @@ use oncemore_model::explore::{BreadthFirst, Coverage, CutReason, Engine, FairCla
 use oncemore_model::judge::Branch;
 use oncemore_model::model::Model;
 use oncemore_model::property::Judged;
+use oncemore_model::query::Query;
 use oncemore_model::story::{path_of, walk};
 use oncemore_model::world::World;
 use serde::Deserialize;
@@ -26,6 +27,8 @@ pub(crate) enum Goal {
     Property(String),
     /// A step that takes this branch of a rule.
     Branch(String),
+    /// A state of which this is so.
+    Query(String),
 }
 
 /// What to look for, and where from.
@@ -37,9 +40,11 @@ pub(super) struct Search {
     target: Target,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Target {
     Violation(u32),
+    /// In a model that keeps all that happened: a question may ask for it.
+    So(Query),
     Step(u8),
     Stuck,
 }
@@ -57,28 +62,36 @@ impl Search {
                 let found = Branch::ALL.iter().copied().find(|branch| branch.name() == name);
                 Target::Step(found.ok_or_else(|| ApiError::UnknownBranch(name.clone()))? as u8)
             }
+            Goal::Query(text) => Target::So(Query::parse(&subject.model, text)?),
         };
-        let (start, taken) = walk(&subject.model, path)?;
+        let (start, taken) = match target {
+            Target::So(_) => (subject.story(path)?.last().told.clone(), walk(&subject.model, path)?.1),
+            Target::Violation(_) | Target::Step(_) | Target::Stuck => walk(&subject.model, path)?,
+        };
         Ok(Self { taken, start, target })
     }
 
     /// Looks, and says what was found: the choices that lead there, or how much was looked at.
     pub(super) fn run(self, subject: &Subject, limits: &Limits<'_>, job: &Job) -> Result<Value, ApiError> {
         let Self { taken, start, target } = self;
-        let model = &subject.model;
+        let keeping = subject.model.clone().keeping_all();
+        let model = if matches!(target, Target::So(_)) { &keeping } else { &subject.model };
         let found = AtomicBool::new(false);
+        let stop_at = u64::from(matches!(target, Target::Violation(_) | Target::So(_)));
+        let tag = if let Target::Step(tag) = target { tag } else { 0 };
+        let is_stuck = matches!(target, Target::Stuck);
+        let is_state = stop_at == 1;
         let system = From { model, start, target, found: &found, stop: &job.stop };
-        let stop_at = if matches!(target, Target::Violation(_)) { 1 } else { 0 };
         let limits = Limits { stop_at, ..*limits };
         let observe = &mut |status: &_| job.observe("searching", status, Vec::new());
         let exploration = BreadthFirst.explore(&system, &limits, observe).map_err(explore_error)?;
-        let steps: Option<Vec<Action>> = match target {
-            Target::Violation(_) => exploration.violation(0).map(actions),
-            Target::Stuck => {
-                let nearest = exploration.stuck_goals().map(|(_, trace)| trace).min_by_key(|trace| trace.steps.len());
-                nearest.map(actions)
-            }
-            Target::Step(tag) => exploration.witness(&system, tag).map_err(explore_error)?.as_ref().map(actions),
+        let steps: Option<Vec<Action>> = if is_state {
+            exploration.violation(0).map(actions)
+        } else if is_stuck {
+            let nearest = exploration.stuck_goals().map(|(_, trace)| trace).min_by_key(|trace| trace.steps.len());
+            nearest.map(actions)
+        } else {
+            exploration.witness(&system, tag).map_err(explore_error)?.as_ref().map(actions)
         };
         if found.load(Ordering::Relaxed) {
             job.stop.store(false, Ordering::Relaxed);
@@ -94,7 +107,7 @@ impl Search {
             result["cut"] = Value::Null;
             result["steps"] = json!(steps.len());
             let whole: Vec<_> = taken.into_iter().chain(steps).collect();
-            result["path"] = json!(path_of(model, &whole)?);
+            result["path"] = json!(path_of(&subject.model, &whole)?);
         } else if exploration.coverage == Coverage::Cut(CutReason::Violation) {
             return Err(ApiError::Internal("the search ended at nothing".to_owned()));
         }
@@ -165,8 +178,9 @@ impl System for From<'_> {
     }
 
     fn violated(&self, state: &World) -> u64 {
-        match self.target {
+        match &self.target {
             Target::Violation(bit) => self.model.violated(state) >> bit & 1,
+            Target::So(query) => u64::from(query.holds(self.model, state)),
             Target::Step(_) | Target::Stuck => 0,
         }
     }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
-const COMMAND = process.env.ONCEMORE ?? new URL("../../../target/debug/oncemore", import.meta.url).pathname;
+export const COMMAND = process.env.ONCEMORE ?? new URL("../../../target/debug/oncemore", import.meta.url).pathname;
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 /** Starts `oncemore explore` with these arguments; says where it listens. @param {...string} args */

@@ -3,6 +3,7 @@
 mod command {
     mod bless;
     mod exit_status;
+    mod explore;
     mod interrupt;
     mod json;
     mod listing;

@@ -45,6 +45,11 @@ export function s(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** Text in which names stand between backticks, as the scenarios write them. @param {string} text */
+export function prose(text) {
+  return text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
+}
+
 /** Puts these in the place of all that is in there. @param {Element} node @param {...Child} children */
 export function replace(node, ...children) {
   node.replaceChildren();

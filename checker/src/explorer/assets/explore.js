@@ -4,7 +4,7 @@ import { addressOf } from "./address.js";
 import { checkPanel } from "./check.js";
 import { compare } from "./compare.js";
 import { detail, diagram } from "./diagram.js";
-import { h, notice, replace } from "./dom.js";
+import { h, notice, prose, replace } from "./dom.js";
 import { findPanel } from "./find.js";
 import { form } from "./form.js";
 import { bind } from "./keys.js";
@@ -97,7 +97,7 @@ const open = (what, walk) => what(walk).catch((error) => notice(error.message, "
 function head(walk) {
   const { scenario } = walk.reply;
   return h("div", { class: "head-line" },
-    h("div", {}, h("h1", {}, scenario.name, " ", h("span", { class: "chip plain" }, scenario.design, scenario.fenced ? " fenced" : ""), scenario.mutant && h("span", { class: "chip bad" }, `broken: ${scenario.mutant}`)), h("p", { class: "about" }, scenario.about)),
+    h("div", {}, h("h1", {}, scenario.name, " ", h("span", { class: "chip plain" }, scenario.design, scenario.fenced ? " fenced" : ""), scenario.mutant && h("span", { class: "chip bad" }, `broken: ${scenario.mutant}`)), h("p", { class: "about" }, prose(scenario.about))),
     h("div", { class: "acts" }, h("button", { type: "button", onclick: () => open(form, walk) }, "Change …"), h("button", { type: "button", onclick: () => open(compare, walk) }, "Compare …"), shareMenu(walk)));
 }
 

@@ -1,7 +1,7 @@
 // The library: every scenario with its verdicts at a glance.
 
 import { addressOf } from "./address.js";
-import { counted, h, notice, replace } from "./dom.js";
+import { counted, h, notice, prose, replace } from "./dom.js";
 import { job, ask } from "./net.js";
 import { importFile } from "./share.js";
 
@@ -57,7 +57,7 @@ async function row(entry, watch) {
   }
   const href = await addressOf({ page: "explore", scenario: { name: entry.name }, path: [] });
   const node = h("tr", { "data-name": entry.name },
-    h("th", { scope: "row" }, h("a", { href }, entry.name), h("p", { class: "about" }, entry.about)),
+    h("th", { scope: "row" }, h("a", { href }, entry.name), h("p", { class: "about" }, prose(entry.about))),
     h("td", { class: "design" }, entry.design, entry.fenced ? h("small", {}, " fenced") : ""),
     cell, states,
     h("td", { class: "act" }, button, progress));

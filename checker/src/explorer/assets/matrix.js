@@ -19,7 +19,7 @@ async function open(scenario, property, told) {
 }
 
 function cell(it, world, row, chosen, told) {
-  if (it.no) return h("td", { class: "no", title: it.no }, h("span", { class: "unseen" }, "does not apply"));
+  if (it.no) return h("td", { class: "no", title: it.no }, h("span", { class: "unseen" }, `does not apply: ${it.no}`));
   const broken = Object.keys(it.violated).filter((id) => chosen === "all" || id === chosen).sort((a, b) => a.slice(1) - b.slice(1));
   const unseen = (text) => h("span", { class: "unseen" }, text);
   const title = broken.length ? broken.map((id) => `${id}: ${it.violated[id] ?? "violated"}`).join("\n") : "holds: open the scenario";
@@ -45,9 +45,12 @@ export async function matrix(main) {
   const retention = select("Retention", [["watermark", "watermark"], ["time", "time"]]);
   const fresh = select("After a rejected first attempt (C5)", [["false", "C5 fail"], ["true", "C5 fresh"]]);
   const property = select("Promise", [["all", "every promise"], ...properties.map((it) => [it.id, `${it.id}: ${it.claim}`])]);
+  const reasons = h("ul", { class: "quiet reasons" });
   function show() {
     const wanted = rows.filter((row) => String(row.callers) === callers.value && (row.retention === retention.value || row.design === "D0") && String(row.fresh) === fresh.value);
     const seen = wanted.filter((row) => row.cells.some((it) => !it.no));
+    const why = [...new Set(seen.flatMap((row) => row.cells.map((it) => it.no).filter(Boolean)))];
+    replace(reasons, why.map((it) => h("li", {}, h("span", { class: "hatch", "aria-hidden": "true" }), it)));
     replace(place, h("table", { class: "matrix" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Store"), worlds.map((world) => h("th", { scope: "col" }, h("span", {}, short(world)))))),
       h("tbody", {}, seen.map((row) => h("tr", { class: row.default && "default" }, h("th", { scope: "row", title: row.name }, row.design, h("small", {}, row.design === "D0" ? "" : row.fenced ? " fenced" : " unfenced", row.default ? " · the default" : "")),
@@ -56,6 +59,6 @@ export async function matrix(main) {
   replace(main, h("div", { class: "page full" },
     h("h1", {}, "Every design of the store, in every world"),
     h("p", { class: "lead" }, "A red cell names the promises that are broken there (1 is P1). Open it to see the shortest run that breaks the first of them; a green one opens at the beginning."),
-    h("div", { class: "bar selects" }, callers, retention, fresh, property), told, place));
+    h("div", { class: "bar selects" }, callers, retention, fresh, property), told, place, reasons));
   show();
 }

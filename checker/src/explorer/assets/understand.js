@@ -1,6 +1,6 @@
 // What the state means: every property at this very state, and what user code sees.
 
-import { h, replace } from "./dom.js";
+import { h, prose, replace } from "./dom.js";
 
 const WORDS = { holds: "holds here", violated: "violated here", waiting: "calls wait", settled: "all settled", stuck: "stuck here", reached: "witnessed", "not-yet": "not witnessed yet" };
 const LOOKS = { holds: "good", violated: "bad", waiting: "open", settled: "good", stuck: "bad", reached: "reach", "not-yet": "open" };
@@ -12,13 +12,13 @@ function property(it, walk) {
   const open = it.here !== "violated" && it.here !== "stuck" && it.here !== "reached";
   const found = walk.checked?.properties.find((other) => other.id === it.id);
   return h("li", { class: ["property", LOOKS[it.here]], "data-property": it.id },
-    h("div", { class: "line" }, h("span", { class: "id" }, it.id), h("span", { class: "claim" }, it.claim)),
+    h("div", { class: "line" }, h("span", { class: "id" }, it.id), h("span", { class: "claim" }, prose(it.claim))),
     h("div", { class: "line small" }, h("span", { class: "verdict" }, WORDS[it.here]), since, it.calls.length > 0 && h("span", { class: "quiet" }, it.calls.join(", ")),
       found && h("span", { class: "quiet" }, `in all runs: ${found.verdict}`),
       h("span", { class: "grow" }),
       open && h("button", { type: "button", class: "small", title: `Can it still ${verb} from here? Goes to the nearest such state`, "aria-label": `Can ${it.id} still ${verb} from here?`, onclick: () => walk.search({ goal: { property: it.id }, from: "here", what: it.id }) }, "from here?"),
       h("button", { type: "button", class: "small", title: it.kind === "reach" ? "The shortest run that reaches it" : "The shortest run that violates it", "aria-label": `Jump to ${it.id}`, onclick: () => walk.search({ goal: { property: it.id }, from: "start", what: it.id }) }, "jump")),
-    it.because && h("p", { class: "quiet because" }, `Expected to be violated: ${it.because}`));
+    it.because && h("p", { class: "quiet because" }, "Expected to be violated: ", prose(it.because)));
 }
 
 /** @param {HTMLElement} place @param {any} walk */
@@ -32,7 +32,7 @@ export function propertiesPanel(place, walk) {
   const held = rest.filter((it) => it.here === "holds" || it.here === "settled").length;
   replace(place, h("div", { class: "search-result", role: "status" }), h("ul", { class: "properties" }, top.map((it) => property(it, walk))),
     h("details", { open: was }, h("summary", {}, `${held} more hold here${held < rest.length ? `, ${rest.length - held} wait` : ""}`), h("ul", { class: "properties" }, rest.map((it) => property(it, walk)))),
-    !walk.reply.scenario.history && h("p", { class: "quiet" }, "P13 and P14 are asked where `world.history` is on."));
+    !walk.reply.scenario.history && h("p", { class: "quiet" }, prose("P13 and P14 are asked where `world.history` is on.")));
   walk.showSearch?.();
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use oncemore_model::explore::{BreadthFirst, Limits};
+use oncemore_model::explore::{BreadthFirst, Limits, System as _, Tags};
 use oncemore_model::judge::{JudgeOptions, Question, judge};
 use oncemore_model::model::Model;
 use oncemore_model::mutant::Broken;
@@ -33,6 +33,7 @@ fn every_message_that_ends_has_begun_and_every_lane_is_there() {
             let (mut story, mut draw) = (Story::new(&model), Draw(seed));
             for _ in 0..60 {
                 let choices = story.choices(&model);
+                assert_eq!(choices.len(), transitions(&model, &story), "{}", entry.scenario.name);
                 if choices.is_empty() {
                     break;
                 }
@@ -42,6 +43,13 @@ fn every_message_that_ends_has_begun_and_every_lane_is_there() {
             sound(&story, &entry.scenario.name);
         }
     }
+}
+
+/// How many transitions engines see.
+fn transitions(model: &Model, story: &Story) -> usize {
+    let world = &story.last().world;
+    let actions = story.actions(model);
+    actions.iter().filter(|action| model.next(world, action, &mut Tags::default()).is_some()).count()
 }
 
 fn sound(story: &Story, name: &str) {

@@ -98,6 +98,17 @@ pub(crate) struct State {
     result: Value,
 }
 
+/// Ends a job whose thread has broken off.
+struct Ending(Arc<Job>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if matches!(self.0.state().stage, "waiting" | "running") {
+            self.0.end(Err(ApiError::Internal("the job broke off: this is a fault of the program".to_owned())));
+        }
+    }
+}
+
 impl Job {
     fn new(scenario: &str) -> Arc<Self> {
         let state = State {
@@ -173,7 +184,7 @@ impl Jobs {
                 let subject = scenario.subject()?;
                 let job = Job::new(&subject.scenario().name);
                 let (jobs, doing) = (Arc::clone(self), Arc::clone(&job));
-                self.spawn("check", move || jobs.check(&doing, &subject))?;
+                self.spawn("check", &job, move || jobs.check(&doing, &subject))?;
                 Ok(self.remember(job))
             }
             Wish::Search { scenario, path, goal, states_max, seconds } => {
@@ -190,7 +201,7 @@ impl Jobs {
                     ..self.limits
                 };
                 let doing = Arc::clone(&job);
-                self.spawn("search", move || {
+                self.spawn("search", &job, move || {
                     doing.state().stage = "running";
                     let limits = limits_of(&limits, NonZeroUsize::MIN, &doing.stop);
                     doing.end(search.run(&subject, &limits, &doing));
@@ -200,8 +211,13 @@ impl Jobs {
         }
     }
 
-    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ApiError> {
-        let spawned = thread::Builder::new().name(name.to_owned()).spawn(work);
+    /// Does a job on a thread of its own. Whatever becomes of that thread, the job ends.
+    fn spawn(&self, name: &str, job: &Arc<Job>, work: impl FnOnce() + Send + 'static) -> Result<(), ApiError> {
+        let ending = Ending(Arc::clone(job));
+        let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let _ending = ending;
+            work();
+        });
         spawned.map(|_| ()).map_err(|error| ApiError::Internal(error.to_string()))
     }
 

@@ -1,5 +1,8 @@
 //! The API as a program sees it, without a socket.
 
+mod around;
+mod jobs;
+
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
@@ -38,8 +41,11 @@ impl Said {
 
 impl Server {
     fn new() -> Self {
-        let limits = JobLimits { cycle_states_max: 1_000, ..JobLimits::default() };
-        let router = router(Settings { port: 0, threads: NonZeroUsize::MIN, limits, start: None });
+        Self::with(NonZeroUsize::MIN, JobLimits { cycle_states_max: 1_000, ..JobLimits::default() })
+    }
+
+    fn with(threads: NonZeroUsize, limits: JobLimits) -> Self {
+        let router = router(Settings { port: 0, threads, limits, start: None });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         Self { router, runtime: runtime.expect("a runtime") }
     }

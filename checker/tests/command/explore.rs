@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use super::support::{oncemore, run};
+use super::support::{oncemore, place, run};
 
 #[test]
 fn what_cannot_be_explored_is_told_before_anything_is_served() {
@@ -21,8 +21,24 @@ fn what_cannot_be_explored_is_told_before_anything_is_served() {
 }
 
 #[test]
+fn a_trace_is_opened_at_its_end() {
+    let trace = place("explore-trace.json");
+    let ran = run(&format!("check d0 --property P1 --trace json --trace-out {}", trace.display()));
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let trace = trace.to_str().expect("a path in UTF-8");
+    let said = start_of(trace);
+    assert!(said.contains(r#"{"name":"d0"}"#) && said.contains(r#""path":["#), "{said}");
+}
+
+#[test]
 fn it_says_where_it_is_serves_there_and_ends_when_it_is_interrupted() {
-    let command = oncemore().args(["explore", "d0"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let said = start_of("d0");
+    assert!(said.starts_with("HTTP/1.1 200") && said.contains(r#"{"name":"d0"}"#), "{said}");
+}
+
+/// What the command says of where the page begins, if it is given this. It must end well.
+fn start_of(what: &str) -> String {
+    let command = oncemore().args(["explore", what]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = command.expect("the command starts");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("standard output")).read_line(&mut line).expect("a line");
@@ -32,8 +48,8 @@ fn it_says_where_it_is_serves_there_and_ends_when_it_is_interrupted() {
     write!(stream, "GET /api/start HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").expect("a request");
     let mut said = String::new();
     stream.read_to_string(&mut said).expect("an answer");
-    assert!(said.starts_with("HTTP/1.1 200") && said.contains(r#"{"name":"d0"}"#), "{said}");
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
     assert!(interrupt.success());
     assert_eq!(child.wait().expect("the command ends").code(), Some(0));
+    said
 }

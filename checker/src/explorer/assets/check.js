@@ -32,6 +32,7 @@ export function checkPanel(walk) {
     running = job({ kind: "check", scenario: walk.scenario }, told);
     try {
       const status = await running.ended;
+      running = undefined;
       if (status.stage === "failed") throw new Error(status.result.error.message);
       if (status.result) verdict(status);
       else replace(place, h("div", { class: "bar" }, start(), h("span", { class: "quiet" }, "cancelled")));
@@ -42,5 +43,6 @@ export function checkPanel(walk) {
   }
   replace(place, h("div", { class: "bar" }, start(), h("span", { class: "quiet" }, "Every order of everything that may happen.")));
   walk.check = check;
+  walk.leave = () => running?.cancel();
   return place;
 }

@@ -83,7 +83,7 @@ function bar(it) {
 function shapes(plan, wide) {
   return [
     plan.lifelines.map((it) => s("path", { d: `M${it.x} ${yOf(it.from)}V${yOf(it.to)}`, class: ["lifeline", it.look] })),
-    plan.runs.map((it) => s("path", { d: `M${it.x} ${yOf(it.from)}V${yOf(it.to)}`, class: ["run", it.running ? "running" : "held"] })),
+    plan.runs.map((it) => s("path", { d: `M${it.x} ${yOf(it.from)}V${yOf(it.to)}`, class: ["bar", it.running ? "running" : "held"] })),
     plan.calls.map(bar),
     plan.messages.map((it) => message(it, wide)),
     plan.marks.map(mark),

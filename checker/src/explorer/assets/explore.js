@@ -152,6 +152,7 @@ export async function explore(main, place) {
     current.show();
     return;
   }
+  current?.leave?.();
   const walk = new Walk(place, reply);
   current = walk;
   const pane = (name) => h("section", { class: `pane ${name}` });

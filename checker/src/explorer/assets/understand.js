@@ -41,12 +41,19 @@ function fields(error) {
   return h("dl", {}, rows.map(([name, value]) => [h("dt", {}, name), h("dd", { class: name === "delivery" ? "strong" : null }, String(value))]));
 }
 
+/** May one send it again? */
+const AGAIN = {
+  "did not run": "It did not run and never will: it is safe to send again.",
+  "may have run": "It may have run: send it again only if running twice does no harm.",
+  "reached the object": "It reached the object, and may have run.",
+};
+
 function sight(it) {
   switch (it.sees) {
     case "not-begun": return h("p", { class: "quiet" }, "has not been called");
     case "nothing": return h("p", {}, "waits: no answer yet");
     case "value": return [h("p", { class: "good" }, "a value"), h("p", { class: "quiet" }, `x was written by ${it.x ?? "nobody"}, y by ${it.y ?? "nobody"}`)];
-    case "error": return [h("p", { class: "bad" }, "an error"), fields(it)];
+    case "error": return [h("p", { class: "bad" }, "an error"), h("p", { class: "again" }, AGAIN[it.delivery]), fields(it)];
     case "reason": return h("p", {}, "the reason of its own abort");
     default: return h("p", { class: "quiet" }, "nobody listens any more");
   }

@@ -235,7 +235,7 @@ fn strike(sim: &mut Sim<'_>, dice: &mut Dice, healing: &mut Vec<Healing>, now: u
 fn seeds() -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("ONCEMORE_SEED").unwrap_or(1);
-    first..first + number("ONCEMORE_SEEDS").unwrap_or(100)
+    first..first + number("ONCEMORE_SEEDS").unwrap_or(400)
 }
 
 fn simulate(remember: Remember) {

@@ -273,3 +273,32 @@ fn subrequests_count_calls_and_not_retries() {
         assert_eq!((error.attempts(), error.delivery()), (0, Delivery::NotDelivered));
     });
 }
+
+#[test]
+fn an_object_that_nobody_calls_rests_and_is_found_again_at_once() {
+    on_virtual_time(async {
+        let world = World::new();
+        let _host = world.host("only").await;
+        let talker = world.talkers().get_by_name("a");
+        talker.dwell("1".into()).await.unwrap();
+        sleep(Duration::from_secs(100)).await;
+        assert_eq!(talker.log().await.unwrap().len(), 2, "it was called again before it would rest");
+        sleep(Duration::from_secs(121)).await;
+        let began = Instant::now();
+        assert!(talker.log().await.unwrap().is_empty(), "its memory was given back");
+        assert_eq!(began.elapsed(), Duration::ZERO, "nobody had to send it on");
+    });
+}
+
+#[test]
+fn an_object_that_remembers_by_clock_does_not_rest() {
+    on_virtual_time(async {
+        let world = World::new();
+        let options = ClassOptions::new().remember(Remember::ByClock { margin: Duration::ZERO });
+        let _host = world.host_with("only", options).await;
+        let talker = world.talkers().get_by_name("a");
+        talker.dwell("1".into()).await.unwrap();
+        sleep(Duration::from_secs(1000)).await;
+        assert_eq!(talker.log().await.unwrap().len(), 2);
+    });
+}

@@ -1,6 +1,7 @@
 //! Drives the caller's machine: one call, from its start to what user code sees. No decision is taken here.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use oncemore_protocol::caller::{Call, Input, Next, Settlement, Step, Terms};
@@ -8,6 +9,7 @@ use oncemore_protocol::failure::{Delivery, Failure, Kind};
 use oncemore_protocol::identity::Ordinal;
 use oncemore_protocol::route::{Route, SubrequestsUsedUp};
 use oncemore_protocol::rules::{FirstRejection, Spec};
+use oncemore_protocol::time::Time;
 use tokio::time::sleep_until;
 use tracing::{Instrument, Span};
 
@@ -33,7 +35,13 @@ pub(crate) struct Target {
 struct Located {
     route: Route,
     place: Option<Place>,
+    /// When the directory said so, or an attempt last went there.
+    trusted: Time,
 }
+
+/// For how long an unused route is trusted. An object that nobody calls may be put to rest and begin anew, and it costs less
+/// to ask the directory than to be sent back by the object.
+const ROUTE_TRUSTED: Duration = Duration::from_secs(30);
 
 /// A call that did not end with an answer.
 #[derive(Debug)]
@@ -82,18 +90,26 @@ impl Target {
     }
 
     async fn place(&self) -> Result<Place, DirectoryError> {
-        let known = {
-            let located = self.route();
-            located.route.address().and(located.place.clone())
-        };
-        if let Some(place) = known {
+        let now = self.caller.shared.clock.now();
+        if let Some(place) = self.known(now) {
             return Ok(place);
         }
         let place = self.caller.shared.directory.registry().resolve(&self.object).await?;
         let mut located = self.route();
         located.route.found(place.incarnation);
         located.place = Some(place.clone());
+        located.trusted = now;
         Ok(place)
+    }
+
+    /// Where the object was when it was last called, unless that failed or was long ago.
+    fn known(&self, now: Time) -> Option<Place> {
+        let mut located = self.route();
+        if now.since(located.trusted) > ROUTE_TRUSTED {
+            return None;
+        }
+        located.trusted = now;
+        located.route.address().and(located.place.clone())
     }
 
     /// C8: whatever comes next through this stub resolves anew.

@@ -39,6 +39,7 @@ pub struct HostBuilder {
     address: String,
     lease: Duration,
     drain_time: Duration,
+    idle_time: Option<Duration>,
     network: Arc<dyn Network>,
     executor: Option<Executor>,
     workers: usize,
@@ -58,6 +59,7 @@ impl HostBuilder {
             address: "127.0.0.1:0".into(),
             lease: Duration::from_secs(3),
             drain_time: Duration::from_secs(10),
+            idle_time: Some(Duration::from_secs(120)),
             network: Arc::new(Sockets),
             executor: None,
             workers: thread::available_parallelism().map_or(1, usize::from),
@@ -112,6 +114,14 @@ impl HostBuilder {
     /// How long an object that is handed over may take to finish what it runs; ten seconds unless said otherwise.
     pub fn drain_time(self, drain_time: Duration) -> Self {
         Self { drain_time, ..self }
+    }
+
+    /// How long an object keeps its memory and its open database when nobody calls it; two minutes unless said otherwise.
+    /// None: for as long as the host lives. No call can be retried for so long, so that nothing is forgotten that matters.
+    ///
+    /// An object that remembers by clock always keeps them: see [`Remember::ByClock`](crate::Remember::ByClock).
+    pub fn idle_time(self, idle_time: Option<Duration>) -> Self {
+        Self { idle_time, ..self }
     }
 
     /// How it is reached and reaches others.
@@ -204,6 +214,7 @@ impl HostBuilder {
             caller,
             clock: self.clock,
             drain_time: self.drain_time,
+            idle_time: self.idle_time,
             workers: senders,
             threads: workers,
             stopped: watch::Sender::new(None),

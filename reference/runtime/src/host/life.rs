@@ -102,6 +102,11 @@ impl<'a> Life<'a> {
         self.ending
     }
 
+    /// Whether nothing runs and nobody waits.
+    pub(super) fn idle(&self) -> bool {
+        self.runs.is_empty() && self.waiting.is_empty() && self.ending.is_none()
+    }
+
     /// Whether nothing runs.
     pub(super) fn at_rest(&self) -> bool {
         self.runs.is_empty()

@@ -1,14 +1,16 @@
 //! One object on one host, over its incarnations there: a task of its own.
 
+use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
+use oncemore_protocol::design::Design;
 use oncemore_protocol::failure::{Kind, Refusal};
 use oncemore_protocol::identity::Incarnation;
 use oncemore_protocol::store::{Slot, Value};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
-use tracing::{error, info, warn};
+use tokio::time::{Instant, sleep, sleep_until};
+use tracing::{debug, error, info, warn};
 
 use super::life::{self, Arrived, Ending, Life};
 use super::shared::Shared;
@@ -166,6 +168,7 @@ impl Served {
         let aborted = life.aborted.clone();
         let mut leave = Leave::default();
         loop {
+            let rest = self.rest_after(&life);
             life.pump().await;
             match life.ending() {
                 Some(Ending::Restarting) => return self.restart(life, leave).await,
@@ -182,6 +185,7 @@ impl Served {
                     warn!(object = %self.object, reason, "aborted by its own code");
                     return self.restart(life, leave).await;
                 }
+                () = rest => return self.rest(life).await,
                 () = leave.deadline() => {
                     warn!(object = %self.object, "what still runs is cut off: the time for handing over is up");
                     return self.left(life, leave).await;
@@ -198,6 +202,30 @@ impl Served {
                 },
             }
         }
+    }
+
+    /// When an object that nobody calls may be put to rest; never, if there is something to do.
+    ///
+    /// One that remembers by clock is not: whoever calls next would be older than its next incarnation (D2).
+    fn rest_after(&self, life: &Life<'_>) -> impl Future<Output = ()> + use<> {
+        let rests = life.idle() && self.options.gate().store.design != Design::VolatileClock;
+        let span = self.host.idle_time.filter(|_| rests);
+        async move {
+            match span {
+                Some(span) => sleep(span).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// The object gives its memory and its database back. The next incarnation has its number already, so that those who
+    /// look for the object find it, and begins when it is called.
+    async fn rest(&self, life: Life<'_>) -> After {
+        debug!(object = %self.object, incarnation = life.incarnation().0, "rests");
+        let ended = life.incarnation();
+        life.end();
+        self.change(ended, Change::NextIncarnation).await.ok();
+        After::Gone
     }
 
     /// The incarnation's memory is lost, its storage stays; the next one begins here, or where the object was to go.

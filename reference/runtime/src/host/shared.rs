@@ -29,6 +29,8 @@ pub(super) struct Shared {
     pub(super) caller: Caller,
     pub(super) clock: Clock,
     pub(super) drain_time: Duration,
+    /// None: an object that was called once stays in memory.
+    pub(super) idle_time: Option<Duration>,
     /// One for each worker; an object is always on the same one.
     pub(super) workers: Vec<mpsc::Sender<ToWorker>>,
     /// The threads of the workers, which end with the last handle to them.

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {{name?: string, toml?: string, mutant?: string}} ScenarioRef
- * @typedef {{page: string, scenario?: ScenarioRef, path: number[], at?: number, check?: string}} Place
+ * @typedef {{page: string, scenario?: ScenarioRef, path: number[], at?: number, check?: string, goal?: string}} Place
  */
 
 /** @param {Uint8Array} bytes */
@@ -69,5 +69,5 @@ export async function placeOf(hash) {
   } else throw new Error("This address names no scenario.");
   if (said.get("m")) scenario.mutant = said.get("m");
   const at = said.get("at") === null ? path.length : Number(said.get("at"));
-  return { page: "explore", scenario, path, at: Math.min(Number.isInteger(at) && at >= 0 ? at : path.length, path.length), check: said.get("v") ?? undefined };
+  return { page: "explore", scenario, path, at: Math.min(Number.isInteger(at) && at >= 0 ? at : path.length, path.length), check: said.get("v") ?? undefined, goal: said.get("go") ?? undefined };
 }

@@ -28,10 +28,19 @@ class Walk {
     return this.reply.at;
   }
 
-  /** Asks for a state and shows it. @param {number[]} path @param {number} at */
+  /** Where one stands once all that was asked for is shown. */
+  get target() {
+    return this.next?.at ?? this.going ?? this.at;
+  }
+
+  /** Asks for a state and shows it; what is asked for meanwhile comes next. @param {number[]} path @param {number} at */
   async go(path, at) {
-    if (this.busy) return;
+    if (this.busy) {
+      this.next = { path, at };
+      return;
+    }
     this.busy = true;
+    this.going = at;
     try {
       const began = performance.now();
       this.reply = await ask("state", { scenario: this.scenario, path, at });
@@ -43,7 +52,11 @@ class Walk {
       notice(error.message, "bad");
     } finally {
       this.busy = false;
+      this.going = undefined;
     }
+    const { next } = this;
+    this.next = undefined;
+    if (next) await this.go(next.path, next.at);
   }
 
   /** The address, with the fingerprint of the last state of the way. */
@@ -60,11 +73,13 @@ class Walk {
   /** @param {number} at */
   seek(at) {
     this.forget?.();
-    if (at >= 0 && at <= this.path.length && at !== this.at) this.go(this.path, at);
+    if (at >= 0 && at <= this.path.length && at !== this.target) this.go(this.path, at);
   }
 
   /** Makes a choice here; what had been undone is given up. @param {number} choice */
   choose(choice) {
+    // The choices in sight are those of the state in sight.
+    if (this.busy) return undefined;
     this.forget?.();
     if (this.path[this.at] === choice) return this.seek(this.at + 1);
     return this.go([...this.path.slice(0, this.at), choice], this.at + 1);
@@ -164,8 +179,8 @@ export async function explore(main, place) {
     h("div", { class: "panes" },
       h("section", { class: "side left", "aria-label": "What can happen next" },
         h("div", { class: "moves", role: "toolbar", "aria-label": "Along the run" },
-          move("⇤", "To the beginning", () => walk.seek(0)), move("↶", "Undo", () => walk.seek(walk.at - 1)),
-          move("↷", "Redo", () => walk.seek(walk.at + 1)), move("⇥", "To the end", () => walk.seek(walk.path.length)), walk.parts.where),
+          move("⇤", "To the beginning", () => walk.seek(0)), move("↶", "Undo", () => walk.seek(walk.target - 1)),
+          move("↷", "Redo", () => walk.seek(walk.target + 1)), move("⇥", "To the end", () => walk.seek(walk.path.length)), walk.parts.where),
         walk.parts.next),
       h("section", { class: "middle", "aria-label": "The run so far" }, walk.parts.diagram, walk.parts.detail),
       h("section", { class: "side right", "aria-label": "The state" }, checkPanel(walk), bar, walk.parts.properties, walk.parts.sights, walk.parts.state, walk.parts.find)),
@@ -174,6 +189,11 @@ export async function explore(main, place) {
   findPanel(walk.parts.find, walk);
   bind(walk);
   walk.show();
+  if (place.goal) {
+    // Going back must not search again.
+    history.replaceState(null, "", await walk.address());
+    await walk.search({ goal: { property: place.goal }, from: "start", what: place.goal });
+  }
 }
 
 let waiting;

@@ -37,8 +37,8 @@ export function bind(it) {
 const first = (selector) => document.querySelector(selector)?.focus();
 
 const ACTS = {
-  ArrowLeft: () => walk.seek(walk.at - 1), u: () => walk.seek(walk.at - 1),
-  ArrowRight: () => walk.seek(walk.at + 1), r: () => walk.seek(walk.at + 1),
+  ArrowLeft: () => walk.seek(walk.target - 1), u: () => walk.seek(walk.target - 1),
+  ArrowRight: () => walk.seek(walk.target + 1), r: () => walk.seek(walk.target + 1),
   Home: () => walk.seek(0), End: () => walk.seek(walk.path.length),
   s: () => first(".choices button"), f: () => first(".palette button"), e: () => first(".events [aria-current]"),
   p: () => walk.select(0), w: () => walk.select(1), t: () => walk.select(2), i: () => walk.select(3),

@@ -5,6 +5,9 @@ import { counted, h, notice, prose, replace } from "./dom.js";
 import { job, ask } from "./net.js";
 import { importFile } from "./share.js";
 
+/** A property that leads to the shortest run that shows it. */
+const lead = (entry, id, kind, title) => h("a", { class: ["chip", kind], title: `${title}: see the shortest run`, href: `#/explore?s=${encodeURIComponent(entry.name)}&go=${id}` }, id);
+
 /** @param {string} id @param {string} kind @param {string} title */
 const chip = (id, kind, title) => h("span", { class: ["chip", kind], title }, id);
 
@@ -17,9 +20,9 @@ function verdicts(entry) {
   const surprise = found && !found.as_expected;
   return [
     violated.length
-      ? violated.map((id) => chip(id, "bad", `${id} is violated (${word})${entry.because[id] ? `: ${entry.because[id]}` : ""}`))
+      ? violated.map((id) => lead(entry, id, "bad", `${id} is violated (${word})${entry.because[id] ? `: ${entry.because[id]}` : ""}`))
       : chip(found && !found.exhausted ? "cut" : "all hold", found && !found.exhausted ? "open" : "good", `Nothing is violated (${word})`),
-    reached.map((id) => chip(id, "reach", `${id} is reached (${word})`)),
+    reached.map((id) => lead(entry, id, "reach", `${id} is reached (${word})`)),
     surprise && chip("not as expected", "bad", "The check found something else than what is expected"),
   ];
 }

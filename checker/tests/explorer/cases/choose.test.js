@@ -20,6 +20,17 @@ test("the library shows every verdict at a glance, and can be filtered", async (
   calm(page);
 });
 
+test("a verdict in the library leads to the run that shows it", async () => {
+  const { page } = it;
+  await page.locator("tr[data-name='late-write']").getByRole("link", { name: "P14" }).click();
+  await stands(page, 18);
+  await page.goBack();
+  await stands(page, 0);
+  await page.goBack();
+  await page.locator("table.library").waitFor();
+  calm(page);
+});
+
 test("a check goes on live, and its verdict stays", async () => {
   const { page } = it;
   await page.getByRole("button", { name: "Check late-write", exact: true }).click();

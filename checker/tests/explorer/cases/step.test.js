@@ -27,6 +27,18 @@ test("undo, redo, and the browser's own back and forward", async () => {
   calm(page);
 });
 
+test("keys that come faster than answers are not lost", async () => {
+  const { page, address } = it;
+  await open(page, address, "late-write");
+  await page.getByRole("button", { name: "Jump to P14", exact: true }).click();
+  await stands(page, 18);
+  for (let times = 0; times < 10; times += 1) await page.keyboard.press("ArrowLeft", { delay: 0 });
+  await stands(page, 8);
+  await open(page, address, "late-write");
+  await take(page, "sends attempt 1 of set-4", "the connection of set-4 drops");
+  calm(page);
+});
+
 test("a click on an event goes there, and another choice gives up what came after", async () => {
   const { page } = it;
   await page.locator(".events button").nth(1).click();

@@ -19,6 +19,13 @@ Exit status:
   3  something was cut short before it could be answered
   Where several apply: 2, then 1, then 3.";
 
+const EXPLORE_NOTES: &str = "\
+The limits hold for each check of the page. Without --threads it uses one core less than there are.
+
+Exit status:
+  0  it was ended with Ctrl-C
+  2  the command line, the scenario, the file or the port is no good; nothing was served";
+
 /// Checks the retry protocol exhaustively, and says what holds, what does not, and why.
 ///
 /// Without a command it checks the standard suite.
@@ -37,7 +44,7 @@ pub(crate) enum Command {
     #[command(after_help = EXIT_STATUS)]
     Check(Box<CheckArgs>),
     /// See what any fault does to a call, in a page on this machine
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = EXPLORE_NOTES)]
     Explore(ExplorerArgs),
     /// Every design of the claim store against every world
     #[command(after_help = EXIT_STATUS)]
@@ -127,7 +134,6 @@ pub(crate) struct ExplorerArgs {
     /// Look for cycles (L1) in checks of up to so many states
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M", help_heading = "Limits")]
     pub(crate) max_cycle_states: u64,
-    /// Here they bound each check of the page; threads are one fewer than there are cores unless given
     #[command(flatten)]
     pub(crate) explore: ExploreArgs,
     /// When to use colours

@@ -151,6 +151,9 @@ fn a_search_answers_within_its_bounds() {
     assert_eq!((&never["result"]["found"], &never["result"]["exhausted"]), (&json!(false), &json!(true)));
     let cut = server.job(&wish(json!({ "property": "P14" }), 50));
     assert_eq!((&cut["result"]["found"], &cut["result"]["cut"]), (&json!(false), &json!("states")));
+    let stuck = server.job(&wish(json!({ "property": "L1" }), 1_000_000));
+    assert_eq!(stuck["result"]["found"], false);
+    assert!(stuck["result"]["reservation"].as_str().is_some_and(|text| text.contains("round for ever")), "{stuck}");
     let rule = server.job(&wish(json!({ "branch": "MarkAdmitsDuplicate" }), 1_000_000));
     let path = &rule["result"]["path"];
     let state = server.ok("/api/state", &json!({ "scenario": late_write(), "path": path }));

@@ -157,7 +157,8 @@ export function standalone(reply, style) {
   const width = 118;
   const plan = layout(reply, width);
   const head = 34;
-  const texts = 620;
+  const longest = Math.max(0, ...reply.steps.map((step) => step.event.who.length + step.event.text.length + rulesOf(step.event).join(" ").length));
+  const texts = 60 + longest * 7;
   const picture = s("svg", { xmlns: "http://www.w3.org/2000/svg", width: plan.width + texts, height: plan.height + head, viewBox: `0 ${-head} ${plan.width + texts} ${plan.height + head}`, class: "picture alone" },
     s("style", {}, style),
     s("rect", { x: 0, y: -head, width: plan.width + texts, height: plan.height + head, class: "paper" }),

@@ -9,7 +9,8 @@ function outcome(result, what, from) {
   const place = from === "here" ? "from here" : "from the beginning";
   if (result.found) return result.steps === 0 ? `${what}: here already.` : `${what}: ${counted(result.steps, "step")} ${place}.`;
   const seen = counted(result.states, "state");
-  return result.exhausted ? `${what}: never ${place}. All ${seen} were looked at.` : `${what}: not found within ${seen}, ${result.seconds.toFixed(1)} s (${result.cut === "timeout" ? "time was up" : `cut by ${result.cut}`}).`;
+  if (result.exhausted) return `${what}: never ${place}. All ${seen} were looked at.${result.reservation ? ` ${result.reservation}` : ""}`;
+  return result.cut === "interrupt" ? `${what}: cancelled after ${seen}.` : `${what}: not found within ${seen}, ${result.seconds.toFixed(1)} s (${result.cut === "timeout" ? "time was up" : `cut by ${result.cut}`}).`;
 }
 
 /**

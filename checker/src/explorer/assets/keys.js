@@ -5,13 +5,13 @@ import { h } from "./dom.js";
 const KEYS = [
   ["1 – 9", "take this step of the protocol"],
   ["← or u", "undo: one step back"], ["→ or r", "redo: one step on"], ["Home, End", "to the beginning, to the end"],
-  ["f", "to the faults"], ["s", "to the steps"], ["e", "to the events"], ["p, w, t, i", "properties, what user code sees, state tree, find"],
+  ["↑ ↓", "within a list"], ["f", "to the faults"], ["s", "to the steps"], ["e", "to the events"], ["p, w, t, i", "properties, what user code sees, state tree, find"],
   ["c", "check all runs"], ["/", "filter"], ["?", "this help"], ["Esc", "close"],
 ];
 
 const MARKS = [
   ["◆", "let in (claimed)"], ["▶", "user code starts; red: again"], ["●", "effect stored; ringed: again"], ["⊗", "refused"], ["✓ ✕", "user code is told: a value, an error"],
-  ["⟍ amber", "lost, late or repeated by the network"], ["┆", "a predecessor, which does not know"],
+  ["- - amber", "lost, late or repeated by the network"], ["┆", "a predecessor, which does not know"],
 ];
 
 /** Shows the help. */

@@ -103,6 +103,10 @@ impl Search {
             "states": exploration.counts.states,
             "seconds": exploration.counts.elapsed.as_secs_f64(),
         });
+        if is_stuck {
+            // A search looks at states, and a run that never ends has no last one.
+            result["reservation"] = json!("No run gets stuck; those that go round for ever are looked for by a check.");
+        }
         if let Some(steps) = steps {
             result["cut"] = Value::Null;
             result["steps"] = json!(steps.len());

@@ -282,7 +282,12 @@ impl Jobs {
 
     /// Asks a job to end.
     pub(crate) fn cancel(&self, id: u64) -> Result<(), ApiError> {
-        self.job(id)?.stop.store(true, Ordering::Relaxed);
+        let job = self.job(id)?;
+        job.stop.store(true, Ordering::Relaxed);
+        let mut state = job.state();
+        if state.stage == "waiting" {
+            state.stage = "cancelled";
+        }
         Ok(())
     }
 

@@ -64,7 +64,7 @@ async function row(entry, watch) {
     h("td", { class: "design" }, entry.design, entry.fenced ? h("small", {}, " fenced") : ""),
     cell, states,
     h("td", { class: "act" }, button, progress));
-  return { node, check, text: `${entry.name} ${entry.about} ${entry.design} ${entry.violated.join(" ")}`.toLowerCase() };
+  return { node, check, suite: entry.suite, text: `${entry.name} ${entry.about} ${entry.design} ${entry.violated.join(" ")}`.toLowerCase() };
 }
 
 /** @param {HTMLElement} main */
@@ -92,10 +92,20 @@ export async function library(main) {
     if (file.files[0]) await importFile(file.files[0]).catch((error) => notice(error.message, "bad"));
     file.value = "";
   } });
-  const all = h("button", { type: "button", onclick: () => {
-    if (running.size) return running.forEach((it) => it.cancel());
-    rows.filter(({ node }) => !node.hidden).forEach(({ check }) => check());
-  } }, "Check those shown");
+  let stopping = () => {};
+  /** One after the other; what takes minutes only if it is asked for by itself. */
+  async function checkAll() {
+    let stop = false;
+    stopping = () => {
+      stop = true;
+      running.forEach((it) => it.cancel());
+    };
+    const shown = rows.filter(({ node }) => !node.hidden);
+    all.textContent = "Stop";
+    for (const { check, suite } of shown) if (!stop && (suite || shown.length === 1)) await check();
+    all.textContent = "Check those shown";
+  }
+  const all = h("button", { type: "button", title: "One after the other; those that take minutes are left out", onclick: () => (all.textContent === "Stop" ? stopping() : checkAll()) }, "Check those shown");
   replace(main, h("div", { class: "page" },
     h("h1", {}, "May I safely send this call again?"),
     h("p", { class: "lead" }, "Each scenario is a small world: who calls, what may go wrong, and how the object remembers. Open one, make things go wrong, and see what becomes of every promise."),

@@ -13,6 +13,11 @@ fn deep() -> serde_json::Value {
     json!({ "kind": "check", "scenario": { "name": "deep" } })
 }
 
+fn cancel(server: &Server, id: u64) {
+    let request = Request::delete(format!("/api/jobs/{id}")).header("host", "127.0.0.1:9").body(Body::empty());
+    server.send(request.expect("a request"));
+}
+
 #[test]
 fn a_check_is_cancelled_and_the_next_one_waits_for_its_turn() {
     let server = Server::new();
@@ -25,10 +30,13 @@ fn a_check_is_cancelled_and_the_next_one_waits_for_its_turn() {
         sleep(Duration::from_millis(2));
     }
     assert_eq!(stage(second), "waiting");
+    // One that has not begun is gone at once.
+    let third = server.ok("/api/jobs", &deep())["id"].as_u64().expect("a number");
+    cancel(&server, third);
+    assert_eq!(stage(third), "cancelled");
     // Meanwhile everybody is answered.
     server.ok("/api/state", &json!({ "scenario": { "name": "deep" }, "path": [0] }));
-    let cancel = Request::delete(format!("/api/jobs/{first}")).header("host", "127.0.0.1:9").body(Body::empty());
-    server.send(cancel.expect("a request"));
+    cancel(&server, first);
     while stage(second) != "done" {
         sleep(Duration::from_millis(5));
     }

@@ -39,6 +39,15 @@ test("a check goes on live, and its verdict stays", async () => {
   calm(page);
 });
 
+test("those shown are checked one after the other", async () => {
+  const { page } = it;
+  await page.getByRole("searchbox").fill("d1");
+  await page.getByRole("button", { name: "Check those shown" }).click();
+  await page.waitForFunction(() => [...document.querySelectorAll("tbody tr:not([hidden]) .progress")].every((it) => /checked in/.test(it.textContent)), null, { timeout: 60_000 });
+  await page.getByRole("button", { name: "Check those shown" }).waitFor();
+  calm(page);
+});
+
 test("a large check blocks no click, and is cancelled", async () => {
   const { page, address } = it;
   await open(page, address, "deep");

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 pub use self::choice::{Choice, FAULTS, FaultKind};
 pub use self::lanes::{Lane, LaneKind};
-pub use self::scene::{CallStatus, Ended, Flight, How, Landing, LifeStatus, Mark, MarkKind, RunStatus, Scene, Stage};
+pub use self::scene::{CallStatus, Flight, How, Landing, LifeStatus, Mark, MarkKind, RunStatus, Scene, Stage};
 pub use self::sight::{ErrorSight, Sight};
 
 use crate::action::Action;
@@ -101,7 +101,7 @@ impl Story {
         let step = self.moments.len();
         let action =
             actions.get(choice).ok_or(StoryError::NoSuchChoice { step, chosen: choice, choices: actions.len() })?;
-        self.take(model, action)
+        self.advance(model, action)
     }
 
     /// Takes a step.
@@ -110,6 +110,14 @@ impl Story {
     ///
     /// [`StoryError::NotEnabled`].
     pub fn take(&mut self, model: &Model, action: &Action) -> Result<(), StoryError> {
+        // What a state does not offer must not be tried on it.
+        if !self.actions(model).contains(action) {
+            return Err(StoryError::NotEnabled { step: self.moments.len() });
+        }
+        self.advance(model, action)
+    }
+
+    fn advance(&mut self, model: &Model, action: &Action) -> Result<(), StoryError> {
         let (scene, moment) = self.after(model, action).ok_or(StoryError::NotEnabled { step: self.moments.len() })?;
         let lanes::Growth { ended, begun } = lanes::growth(&self.last().lives, &moment.lives, self.lanes.len());
         let step = self.moments.len();
@@ -210,8 +218,7 @@ pub fn path_of(model: &Model, actions: &[Action]) -> Result<Vec<usize>, StoryErr
 ///
 /// [`StoryError`] for the first choice that is none.
 pub fn walk(model: &Model, path: &[usize]) -> Result<(World, Vec<Action>), StoryError> {
-    let story_error = StoryError::NotEnabled { step: 0 };
-    let mut world = model.initial().into_iter().next().ok_or(story_error)?;
+    let mut world = model.initial().into_iter().next().ok_or(StoryError::NotEnabled { step: 0 })?;
     let mut taken = Vec::with_capacity(path.len());
     for (step, &chosen) in path.iter().enumerate() {
         let mut enabled = Vec::new();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use oncemore_model::action::Action;
 use oncemore_model::explore::{BreadthFirst, Limits, System as _, Tags};
 use oncemore_model::judge::{JudgeOptions, Question, judge};
 use oncemore_model::model::Model;
@@ -126,4 +127,8 @@ fn a_choice_that_is_none_is_refused() {
     let model = model("doubt");
     let error = Story::choosing(&model, &[0, 99]).expect_err("there is no such choice");
     assert!(matches!(error, StoryError::NoSuchChoice { step: 2, chosen: 99, .. }), "{error}");
+    // Nor is an action taken that the state does not offer, such as a fault whose budget is used up.
+    let mut story = Story::new(&model);
+    let error = story.take(&model, &Action::Restart { object: 0 }).expect_err("this scenario has no restarts");
+    assert_eq!(error, StoryError::NotEnabled { step: 1 });
 }

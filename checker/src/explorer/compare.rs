@@ -83,7 +83,7 @@ impl Beside<'_> {
     }
 
     fn can(&self, action: &Action) -> bool {
-        self.story.clone().take(&self.subject.model, action).is_ok() && self.place(action).is_some()
+        self.story.clone().take(&self.subject.model, action).is_ok()
     }
 
     fn place(&self, action: &Action) -> Option<usize> {

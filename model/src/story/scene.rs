@@ -267,8 +267,7 @@ fn says(body: Body) -> String {
 }
 
 /// The messages that a step ends.
-#[derive(Debug)]
-pub struct Ended<'a> {
+struct Ended<'a> {
     model: &'a Model,
     before: &'a Moment,
     action: &'a Action,

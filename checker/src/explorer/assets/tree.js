@@ -8,6 +8,7 @@ const isTree = (value) => value !== null && typeof value === "object";
 function keyOf(item, index) {
   if (!isTree(item)) return String(index);
   if (item.load !== undefined) return `${item.call} attempt ${item.attempt}${item.copy ? ` copy ${item.copy}` : ""} ${item.load === "request" ? "request" : "answer"}`;
+  if (item.owner !== undefined) return `object ${index}`;
   return String(item.name ?? (item.incarnation !== undefined ? `incarnation ${item.incarnation}` : index));
 }
 

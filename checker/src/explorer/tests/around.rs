@@ -68,6 +68,9 @@ fn two_designs_go_the_same_way_up_to_the_first_difference() {
         let step = first[side].as_u64().and_then(|step| usize::try_from(step - 1).ok()).expect("a step");
         fenced[side]["steps"][step]["event"]["text"].as_str().expect("text").to_owned()
     };
+    let other = compare("d0");
+    let rows = other["rows"].as_array().expect("rows");
+    assert!(rows.iter().any(|row| row["right"].is_null()), "what cannot happen there is left out: {rows:?}");
     assert!(text("left").contains("starts AGAIN") && text("right").contains("refuses"), "{first}");
 }
 

@@ -109,13 +109,17 @@ function row(step, index, at, violatedBefore, go) {
       h("span", { class: "rules" }, rules.slice(0, 4).join(" "), rules.length > 4 ? " …" : "")));
 }
 
-/** The step that led here, in full. @param {HTMLElement} place @param {any} reply */
-export function detail(place, reply) {
+/** The step that led here, in full; at the beginning, where one might go. @param {HTMLElement} place @param {any} walk */
+export function detail(place, walk) {
+  const { reply } = walk;
+  const known = reply.scenario.violated;
+  const see = (id) => h("button", { type: "button", class: "link", onclick: () => walk.search({ goal: { property: id }, from: "start", what: id }) }, id);
   const step = reply.steps[reply.at - 1];
   replace(place, step
     ? [h("p", {}, h("span", { class: "n" }, `${reply.at} `), step.event.fault && "⚡ ", h("b", {}, step.event.who), " ", step.event.text),
       h("ul", {}, step.event.rules.map((rule) => h("li", {}, h("b", {}, rule.rule), ` ${rule.text}`)))]
-    : h("p", { class: "quiet" }, "The beginning: nothing has happened yet. Choose what happens next."));
+    : h("p", { class: "quiet" }, "The beginning: nothing has happened yet. Choose what happens next, and make something go wrong.",
+      known.length > 0 && [" Known to break here: ", known.map((id, index) => [index > 0 && ", ", see(id)]), known.length > 1 ? "; each opens the shortest run." : "; it opens the shortest run."]));
 }
 
 /** The width of a lane where there is so much room. */

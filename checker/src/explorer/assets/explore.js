@@ -94,7 +94,7 @@ class Walk {
     const { reply } = this;
     document.title = `${reply.scenario.name} ${this.at} · Oncemore explorer`;
     diagram(this.parts.diagram, reply, (at) => this.seek(at));
-    detail(this.parts.detail, reply);
+    detail(this.parts.detail, this);
     nextPanel(this.parts.next, this);
     propertiesPanel(this.parts.properties, this);
     sightsPanel(this.parts.sights, this);

@@ -155,6 +155,14 @@ function parts(shown) {
     } }, name)));
 }
 
+/** Goes where the address wants to go. @param {Walk} walk @param {import("./address.js").Place} place */
+async function pursue(walk, place) {
+  if (!place.goal) return;
+  // Going back must not search again.
+  history.replaceState(null, "", await walk.address());
+  await walk.search({ goal: { property: place.goal }, from: "start", what: place.goal });
+}
+
 let current;
 
 /** @param {HTMLElement} main @param {import("./address.js").Place} place */
@@ -165,7 +173,7 @@ export async function explore(main, place) {
     current.reply = reply;
     current.path = place.path;
     current.show();
-    return;
+    return pursue(current, place);
   }
   current?.leave?.();
   const walk = new Walk(place, reply);
@@ -189,11 +197,7 @@ export async function explore(main, place) {
   findPanel(walk.parts.find, walk);
   bind(walk);
   walk.show();
-  if (place.goal) {
-    // Going back must not search again.
-    history.replaceState(null, "", await walk.address());
-    await walk.search({ goal: { property: place.goal }, from: "start", what: place.goal });
-  }
+  return pursue(walk, place);
 }
 
 let waiting;

@@ -1,6 +1,6 @@
 // How long a step takes at depth 200, alone and beside a large check, and how large the first page is.
 //
-//   node measure.js          (ONCEMORE: the command, best a release build)
+//   node measure.js [--memory 8GiB]          (ONCEMORE: the command, best a release build)
 
 import { explorer } from "./browser.js";
 
@@ -75,10 +75,15 @@ try {
   const path = await longest();
   console.log(`a step at depth ${path.length}: ${await measure(path)}`);
   const { id } = await ask("jobs", { kind: "check", scenario: { name: "deep" } });
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  console.log(`beside a check: ${await measure(path, 100)}`);
-  const status = await ask(`jobs/${id}`);
-  console.log(`the check: ${status.stage}, ${status.states.toLocaleString("en-GB")} states, ${Math.round(status.states_per_second / 1000)} k/s`);
+  let status = await ask(`jobs/${id}`);
+  for (const states of [1e6, 5e6, 10e6, 20e6]) {
+    while (status.states < states && (status.stage === "waiting" || status.stage === "running")) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      status = await ask(`jobs/${id}`);
+    }
+    console.log(`beside a check at ${status.states.toLocaleString("en-GB")} states: ${await measure(path, 100)}`);
+  }
+  console.log(`the check: ${status.stage}, ${Math.round(status.states_per_second / 1000)} k/s`);
   await ask(`jobs/${id}`, undefined, "DELETE");
 } finally {
   await server.end();

@@ -22,7 +22,7 @@ use oncemore_protocol::time::{Time, WallTime};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 const HERE: Incarnation = Incarnation(1);
-const LIVE: [u64; 3] = [1_000, 100_000, 1_000_000];
+const LIVE: [u64; 3] = [1_024, 131_072, 1_048_576];
 /// How many numbers of one caller are unsettled at a time.
 const WINDOW: u64 = 32;
 
@@ -54,6 +54,7 @@ struct Object {
     terms: GateTerms,
     callers: u64,
     next: u64,
+    refused: u64,
 }
 
 impl Object {
@@ -64,7 +65,7 @@ impl Object {
         let birth = Birth { incarnation: HERE, wall: WallTime::from_nanos(i64::MIN) };
         let gate = Gate::open(&terms, birth, std::iter::empty());
         let callers = (live / WINDOW).next_power_of_two();
-        let mut object = Self { gate, terms, callers, next: 0 };
+        let mut object = Self { gate, terms, callers, next: 0, refused: 0 };
         for _ in 0..callers * WINDOW {
             assert!(object.admit());
         }
@@ -78,11 +79,11 @@ impl Object {
         self.offer(header(caller, number))
     }
 
-    /// Refuses one that was let in before.
+    /// Refuses one that was let in before: the last but one of some caller.
     fn refuse(&mut self) -> bool {
-        self.next += 1;
-        let caller = scattered(self.next, self.callers);
-        !self.offer(header(caller, (self.next / self.callers).saturating_sub(2)))
+        self.refused += 1;
+        let caller = scattered(self.refused, self.callers);
+        !self.offer(header(caller, self.next / self.callers - 2))
     }
 
     fn offer(&mut self, header: Header) -> bool {
@@ -181,7 +182,7 @@ fn by_hand(group: &mut Group<'_>, live: u64) {
     group.bench_function(BenchmarkId::new("set", live), |bencher| {
         bencher.iter(|| {
             index += 1;
-            assert!(set.insert(identity(live + index)));
+            assert!(set.insert(identity(live + index - 1)));
             assert!(set.remove(&identity(index - 1)));
         });
     });

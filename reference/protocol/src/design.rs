@@ -57,6 +57,19 @@ impl Design {
         matches!(self, Self::Durable | Self::DurableResults)
     }
 
+    /// Whether a finished call's result is stored, so that one request must be told from another under the same identity (D5).
+    #[must_use]
+    pub const fn records_results(self) -> bool {
+        matches!(self, Self::DurableResults)
+    }
+
+    /// Whether an object may be put to rest while nobody calls it, and begin a new incarnation with the next call. With D2
+    /// it may not: that call would be older than the incarnation, and refused (G10).
+    #[must_use]
+    pub const fn may_rest(self) -> bool {
+        !matches!(self, Self::VolatileClock)
+    }
+
     /// Whether a gate refuses an attempt that is addressed to another incarnation (D3).
     #[must_use]
     pub const fn checks_address(self) -> bool {

@@ -34,6 +34,13 @@ pub struct Incarnation(pub u64);
 impl Incarnation {
     /// The first life that an object ever has.
     pub const FIRST: Self = Self(1);
+
+    /// Whether a life of this number may begin where `last` is the greatest that has begun. An equal number means that
+    /// another life has begun under it, and numbers are never reused (D3).
+    #[must_use]
+    pub const fn may_follow(self, last: Self) -> bool {
+        self.0 > last.0
+    }
 }
 
 /// Which attempt of its call this is: 1 is the first, the others are retries.

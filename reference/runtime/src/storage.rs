@@ -171,7 +171,7 @@ impl Storage {
         // An error drops the connection, and with it the transaction.
         if FORMAT.make(connection).map_err(|error| error::opening(&self.0.path, error))? == file::Found::Ours {
             let held = self.recorded_epoch()?;
-            if !epoch::begins_after(held, incarnation) {
+            if !incarnation.may_follow(held) {
                 return Err(self.fenced_by(held));
             }
         }

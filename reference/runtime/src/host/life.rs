@@ -118,7 +118,7 @@ impl<'a> Life<'a> {
         self.last_ticket += 1;
         let ticket = self.last_ticket;
         // Only D5 ever looks at it, and it costs a pass over the arguments.
-        let remembers_results = self.terms.store.design == oncemore_protocol::design::Design::DurableResults;
+        let remembers_results = self.terms.store.design.records_results();
         let asked = gate::Request {
             ticket,
             header,

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
-use oncemore_protocol::design::Design;
 use oncemore_protocol::failure::{Kind, Refusal};
 use oncemore_protocol::identity::Incarnation;
 use oncemore_protocol::store::{Slot, Value};
@@ -204,11 +203,9 @@ impl Served {
         }
     }
 
-    /// When an object that nobody calls may be put to rest; never, if there is something to do.
-    ///
-    /// One that remembers by clock is not: whoever calls next would be older than its next incarnation (D2).
+    /// When an object that nobody calls may be put to rest; never, if there is something to do or its design forbids it.
     fn rest_after(&self, life: &Life<'_>) -> impl Future<Output = ()> + use<> {
-        let rests = life.idle() && self.options.gate().store.design != Design::VolatileClock;
+        let rests = life.idle() && self.options.gate().store.design.may_rest();
         let span = self.host.idle_time.filter(|_| rests);
         async move {
             match span {

@@ -3,12 +3,6 @@
 use oncemore_protocol::identity::Incarnation;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Whether a life of this number may begin. An equal number means that another life has begun under it, and numbers are
-/// never reused (D3).
-pub(super) fn begins_after(recorded: Incarnation, incarnation: Incarnation) -> bool {
-    incarnation > recorded
-}
-
 pub(super) fn read(connection: &Connection) -> rusqlite::Result<Option<Incarnation>> {
     let mut statement = connection.prepare_cached("SELECT incarnation FROM oncemore_epoch WHERE id = 1")?;
     // SQLite's integers are signed; the bits are what is stored.

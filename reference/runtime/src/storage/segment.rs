@@ -26,7 +26,7 @@ impl Storage {
     ///
     /// `next` must be greater than every number before it.
     pub(crate) fn begin_epoch(&self, next: Incarnation, writes: &Writes) -> Result<bool, StorageError> {
-        if !epoch::begins_after(self.incarnation(), next) {
+        if !next.may_follow(self.incarnation()) {
             return Err(self.fenced_by(self.incarnation()));
         }
         let begun = self.store(|connection| {

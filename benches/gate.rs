@@ -31,13 +31,19 @@ fn scattered(index: u64, callers: u64) -> u64 {
     index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % callers
 }
 
-/// The `round`-th attempt of a caller, which has `WINDOW` calls unsettled.
+/// The bits of a caller's id, as random ones are (the finalizer of SplitMix64, Steele et al. 2014).
+fn mixed(caller: u64) -> u64 {
+    let mut bits = caller.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// An attempt of a caller that has `WINDOW` calls unsettled.
 fn header(caller: u64, number: u64) -> Header {
     Header {
         identity: Some(Identity {
-            caller: CallerId::from_bits(
-                u128::from(caller) << 64 | u128::from(caller.wrapping_mul(0x5851_f42d_4c95_7f2d)),
-            ),
+            caller: CallerId::from_bits(u128::from(mixed(caller)) << 64 | u128::from(caller)),
             number: Number(number),
             born: HERE,
             created: WallTime::default(),

@@ -73,8 +73,12 @@ impl Schedule {
     #[must_use]
     pub const fn delay(&self, retry: u8, draw: u32) -> Duration {
         let range = self.range(retry);
-        let least = range.start().as_nanos();
-        let width = range.end().as_nanos() - least;
+        let (least, greatest) = (range.start().as_nanos(), range.end().as_nanos());
+        let width = greatest - least;
+        // The usual delays of seconds need no division of 128 bits, which is slow.
+        if greatest <= 1 << 32 {
+            return Duration::from_nanos(least as u64 + width as u64 * draw as u64 / u32::MAX as u64);
+        }
         // A `Duration` has at most 94 bits of nanoseconds, so that the product has at most 126. The divisor is the
         // greatest draw, not the number of draws: otherwise the far end could not be reached.
         Duration::from_nanos_u128(least + width * draw as u128 / u32::MAX as u128)
@@ -229,6 +233,9 @@ mod tests {
             prop_assert!(range.contains(&schedule.delay(retry, one)));
             prop_assert!(schedule.delay(retry, lesser) <= schedule.delay(retry, greater));
             prop_assert_eq!(schedule.delay(retry, 0), *range.start());
+            let (least, width) = (range.start().as_nanos(), (*range.end() - *range.start()).as_nanos());
+            let exact = least + width * u128::from(one) / u128::from(u32::MAX);
+            prop_assert_eq!(schedule.delay(retry, one).as_nanos(), exact);
             prop_assert_eq!(schedule.delay(retry, u32::MAX), *range.end());
         }
 

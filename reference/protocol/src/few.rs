@@ -344,6 +344,26 @@ impl<K: Copy + Default + Ord, V: Copy + Default, const N: usize> Table<K, V, N> 
         }
     }
 
+    /// The value under `key`, which is made if there is none.
+    pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+        if let Self::Inline(entries) = &*self
+            && entries.len() == N
+            && entries.iter().all(|(k, _)| *k != key)
+        {
+            *self = Self::Heap(entries.iter().copied().collect());
+        }
+        match self {
+            Self::Inline(entries) => {
+                let place = entries.as_slice().partition_point(|(k, _)| *k < key);
+                if entries.as_slice().get(place).is_none_or(|(k, _)| *k != key) {
+                    entries.insert(place, (key, make()));
+                }
+                &mut entries.as_mut_slice()[place].1
+            }
+            Self::Heap(entries) => entries.entry(key).or_insert_with(make),
+        }
+    }
+
     /// Takes out the entry under `key`.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         match self {
@@ -352,6 +372,14 @@ impl<K: Copy + Default + Ord, V: Copy + Default, const N: usize> Table<K, V, N> 
                 entries.remove(place).map(|(_, v)| v)
             }
             Self::Heap(entries) => entries.remove(key),
+        }
+    }
+
+    /// Takes all entries out, and returns those that lay on the heap: to free a large table takes its time.
+    pub fn take(&mut self) -> BTreeMap<K, V> {
+        match core::mem::take(self) {
+            Self::Inline(_) => BTreeMap::new(),
+            Self::Heap(entries) => entries,
         }
     }
 
@@ -442,15 +470,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_table_is_a_sorted_map(ops in proptest::collection::vec((0u8..12, 0u8..4, any::<bool>()), 0..60)) {
+        fn a_table_is_a_sorted_map(ops in proptest::collection::vec((0u8..12, 0u8..4, 0u8..3), 0..60)) {
             let mut table = Table::<u8, u8, 3>::default();
             let mut map = BTreeMap::new();
-            for (key, value, put) in ops {
-                if put {
-                    table.insert(key, value);
-                    map.insert(key, value);
-                } else {
-                    prop_assert_eq!(table.remove(&key), map.remove(&key));
+            for (key, value, op) in ops {
+                match op {
+                    0 => { table.insert(key, value); map.insert(key, value); }
+                    1 => {
+                        let found = *table.get_or_insert_with(key, || value);
+                        prop_assert_eq!(found, *map.entry(key).or_insert(value));
+                    }
+                    _ => prop_assert_eq!(table.remove(&key), map.remove(&key)),
                 }
                 prop_assert_eq!(table.len(), map.len());
                 prop_assert!(table.iter().eq(map.iter().map(|(k, v)| (*k, *v))));

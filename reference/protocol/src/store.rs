@@ -16,7 +16,9 @@
 //! cache (Juszczak 1989).
 
 mod claims;
+mod doomed;
 mod expiry;
+mod heard;
 mod record;
 #[cfg(test)]
 mod tests;

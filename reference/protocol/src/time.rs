@@ -77,8 +77,9 @@ impl WallTime {
     }
 }
 
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+/// In 64 bits, for 128 cost a failed attempt more than the rest of its arithmetic.
+const fn nanos(span: Duration) -> u64 {
+    span.as_secs().saturating_mul(1_000_000_000).saturating_add(span.subsec_nanos() as u64)
 }
 
 #[cfg(test)]

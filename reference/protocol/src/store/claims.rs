@@ -1,7 +1,9 @@
 use core::time::Duration;
 
+use super::doomed::Doomed;
 use super::expiry::Expiry;
-use super::{Ask, Birth, Claim, ClaimStore, Doubt, Key, Recall, Slot, Value, Visitor, Window, Writes};
+use super::heard::Heard;
+use super::{Ask, Birth, Claim, ClaimStore, Digest, Doubt, Key, Recall, Slot, Value, Visitor, Window, Writes};
 use crate::design::{Design, Plan, Retention};
 use crate::few::{Few, Table};
 use crate::identity::{CallerId, Identity, Incarnation, Number};
@@ -10,6 +12,9 @@ use crate::rules::{AtBound, Rules};
 use crate::time::{Time, WallTime};
 
 /// The designs D0 to D5, with either retention.
+///
+/// The tables are B-trees: no admission pays for the growth of a table, callers who choose their ids cannot make it slow,
+/// and what the store holds comes in one order, whatever happened before.
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Claims {
@@ -19,26 +24,33 @@ pub struct Claims {
     began: WallTime,
     /// D4, D5: what was born before this incarnation is doubted, since claims were forgotten when it began (G6).
     epoch: Incarnation,
-    claims: Table<Key, Claim, 2>,
-    callers: Table<CallerId, Window, 1>,
+    /// Retention `watermark`: what each caller told, and its [`Claim::FIRST`]s.
+    callers: Table<CallerId, Heard, 1>,
+    /// How many [`Claim::FIRST`]s there are.
+    first: usize,
+    /// All other claims.
+    claims: Table<Key, Claim, 1>,
     /// Retention `time`: which claims expire first.
     #[cfg_attr(feature = "serde", serde(skip))]
     expiry: Expiry,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    doomed: Doomed,
 }
 
 impl Clone for Claims {
     fn clone(&self) -> Self {
-        let Self { here, began, epoch, claims, callers, expiry } = self;
-        let (claims, callers, expiry) = (claims.clone(), callers.clone(), expiry.clone());
-        Self { here: *here, began: *began, epoch: *epoch, claims, callers, expiry }
+        let Self { here, began, epoch, callers, first, claims, expiry, doomed } = self;
+        let (callers, claims, expiry, doomed) = (callers.clone(), claims.clone(), expiry.clone(), doomed.clone());
+        Self { here: *here, began: *began, epoch: *epoch, callers, first: *first, claims, expiry, doomed }
     }
 
     fn clone_from(&mut self, source: &Self) {
-        let Self { here, began, epoch, claims, callers, expiry } = self;
-        (*here, *began, *epoch) = (source.here, source.began, source.epoch);
-        claims.clone_from(&source.claims);
+        let Self { here, began, epoch, callers, first, claims, expiry, doomed } = self;
+        (*here, *began, *epoch, *first) = (source.here, source.began, source.epoch, source.first);
         callers.clone_from(&source.callers);
+        claims.clone_from(&source.claims);
         expiry.clone_from(&source.expiry);
+        doomed.clone_from(&source.doomed);
     }
 }
 
@@ -52,15 +64,19 @@ impl ClaimStore for Claims {
             here: birth.incarnation,
             began: birth.wall,
             epoch: Incarnation::default(),
-            claims: Table::default(),
             callers: Table::default(),
+            first: 0,
+            claims: Table::default(),
             expiry: Expiry::default(),
+            doomed: Doomed::default(),
         };
         for (slot, value) in stored {
             let room = store.len() < Self::capacity(plan);
             match (slot, value) {
                 (Slot::Epoch, Value::Epoch(epoch)) => store.epoch = store.epoch.max(epoch),
-                (Slot::Caller(caller), Value::Caller(window)) if room => store.callers.insert(caller, window),
+                (Slot::Caller(caller), Value::Caller(window)) if room => {
+                    store.callers.insert(caller, Heard::new(window));
+                }
                 (Slot::Claim(key), Value::Claim(claim)) if room => {
                     store.claims.insert(key, claim);
                     if plan.retention == Retention::Time {
@@ -71,6 +87,7 @@ impl ClaimStore for Claims {
                 (Slot::Epoch | Slot::Caller(_) | Slot::Claim(_), _) => store.epoch = birth.incarnation,
             }
         }
+        store.settle_in();
         store
     }
 
@@ -78,59 +95,53 @@ impl ClaimStore for Claims {
         if plan.design == Design::None {
             return (Recall::Untracked, Fired::NONE);
         }
-        let mut fired = match plan.retention {
-            Retention::Time => self.expire(now),
-            Retention::Watermark => Fired::NONE,
-        };
-        if plan.retention == Retention::Watermark {
-            let (settled, forgot) = self.told(rules, ask);
-            fired = fired.union(forgot);
-            if settled {
-                return (Recall::Settled, fired);
+        match plan.retention {
+            Retention::Time => {
+                let fired = self.expire(now);
+                let claim = self.claims.get(&rules.key(ask.identity)).filter(|claim| claim.expires > now).copied();
+                (self.known(plan, rules, ask, claim), fired)
             }
+            Retention::Watermark => self.told(plan, rules, ask),
         }
-        (self.known(plan, rules, ask), fired)
     }
 
     fn bound<R: Rules>(&self, plan: &Plan, rules: R, ask: &Ask) -> Option<AtBound> {
         if plan.design == Design::None {
             return None;
         }
-        let claim = usize::from(self.claims.get(&rules.key(ask.identity)).is_none());
+        let exceeds = |entries| rules.exceeds_bound(entries, Self::capacity(plan));
+        // What fits with a claim and a caller more fits in any case, and is not worth looking anything up.
+        if !exceeds(self.len() + 2) {
+            return None;
+        }
+        let claim = usize::from(self.get(&rules.key(ask.identity)).is_none());
         let caller =
             usize::from(plan.retention == Retention::Watermark && self.callers.get(&ask.identity.caller).is_none());
-        rules.exceeds_bound(self.len() + claim + caller, Self::capacity(plan)).then(|| rules.at_bound(plan.design))
+        exceeds(self.len() + claim + caller).then(|| rules.at_bound(plan.design))
     }
 
     fn record<R: Rules>(&mut self, plan: &Plan, rules: R, ask: &Ask, now: Time) -> Writes {
-        let mut writes = Writes::default();
         if plan.design == Design::None {
-            return writes;
+            return Writes::default();
         }
+        self.doomed.free_some();
         let key = rules.key(ask.identity);
-        let before = self.claims.get(&key).copied();
-        let claim = Claim {
-            highest: before.map_or(ask.ordinal, |before| before.highest.max(ask.ordinal)),
-            finished: false,
-            digest: if plan.design == Design::DurableResults { ask.digest } else { super::Digest(0) },
-            expires: match plan.retention {
-                Retention::Time => now.after(rules.window(plan.window)),
-                Retention::Watermark => Time::ORIGIN,
-            },
+        let digest = if plan.design == Design::DurableResults { ask.digest } else { Digest(0) };
+        let claim = Claim { highest: ask.ordinal, finished: false, digest, expires: Time::ORIGIN };
+        let (claim, window) = match plan.retention {
+            Retention::Time => (self.record_for(rules.window(plan.window), key, claim, now), None),
+            Retention::Watermark => {
+                let told = rules.unsettled(ask.identity.number, ask.unsettled);
+                let (claim, window) =
+                    self.record_until_settled(key, claim, |window| window.told(ask.identity.number, told));
+                (claim, Some(window))
+            }
         };
-        self.claims.insert(key, claim);
-        if plan.retention == Retention::Time {
-            self.expiry.recorded(&self.claims, key, before.map(|before| before.expires), claim.expires);
-        }
-        if plan.retention == Retention::Watermark && self.callers.get(&key.caller).is_none() {
-            let mut window = Window::default();
-            window.told(ask.identity.number, rules.unsettled(ask.identity.number, ask.unsettled));
-            self.callers.insert(key.caller, window);
-        }
+        let mut writes = Writes::default();
         if plan.design.durable() {
             writes.push((Slot::Claim(key), Some(Value::Claim(claim))));
-            if let Some(window) = self.callers.get(&key.caller) {
-                writes.push((Slot::Caller(key.caller), Some(Value::Caller(*window))));
+            if let Some(window) = window {
+                writes.push((Slot::Caller(key.caller), Some(Value::Caller(window))));
             }
         }
         writes
@@ -139,15 +150,16 @@ impl ClaimStore for Claims {
     fn finish<R: Rules>(&self, plan: &Plan, rules: R, identity: Identity) -> Writes {
         let mut writes = Writes::default();
         let key = rules.key(identity);
-        if let (Design::DurableResults, Some(claim)) = (plan.design, self.claims.get(&key)) {
-            writes.push((Slot::Claim(key), Some(Value::Claim(Claim { finished: true, ..*claim }))));
+        if let (Design::DurableResults, Some(claim)) = (plan.design, self.get(&key)) {
+            writes.push((Slot::Claim(key), Some(Value::Claim(Claim { finished: true, ..claim }))));
         }
         writes
     }
 
     fn on_record<R: Rules>(&mut self, plan: &Plan, rules: R, identity: Identity) {
-        if let (Design::DurableResults, Some(claim)) = (plan.design, self.claims.get_mut(&rules.key(identity))) {
-            claim.finished = true;
+        let key = rules.key(identity);
+        if let (Design::DurableResults, Some(claim)) = (plan.design, self.get(&key)) {
+            self.put(key, Claim { finished: true, ..claim });
         }
     }
 
@@ -164,9 +176,8 @@ impl ClaimStore for Claims {
     }
 
     fn forget(&mut self) {
-        self.claims = Table::default();
-        self.callers = Table::default();
-        self.expiry = Expiry::default();
+        self.doomed.add(self.callers.take(), self.claims.take(), self.expiry.take());
+        self.first = 0;
     }
 
     fn durable(plan: &Plan) -> bool {
@@ -182,7 +193,7 @@ impl ClaimStore for Claims {
     }
 
     fn len(&self) -> usize {
-        self.claims.len() + self.callers.len()
+        self.first + self.claims.len() + self.callers.len()
     }
 
     fn capacity(plan: &Plan) -> usize {
@@ -197,12 +208,20 @@ impl ClaimStore for Claims {
     }
 
     fn claims(&self) -> impl Iterator<Item = Key> {
-        self.claims.iter().map(|(key, _)| key)
+        let firsts =
+            self.callers.iter().flat_map(|(caller, heard)| heard.numbers().map(move |number| Key { caller, number }));
+        firsts.chain(self.claims.iter().map(|(key, _)| key))
     }
 
     fn retain(&mut self, claim: impl Fn(Key) -> bool, caller: impl Fn(CallerId) -> bool) {
         self.claims.retain(|key, _| claim(*key));
-        self.callers.retain(|id, _| caller(*id));
+        self.callers.for_each_mut(|id, heard| {
+            for number in heard.numbers().filter(|number| !claim(Key { caller: *id, number: *number })) {
+                heard.unclaim(number);
+            }
+        });
+        self.callers.retain(|id, heard| caller(*id) || heard.claims() > 0);
+        self.count_firsts();
     }
 
     fn rebase(&mut self, plan: &Plan, elapsed: Duration) {
@@ -218,11 +237,59 @@ impl ClaimStore for Claims {
         visitor.incarnation(&mut self.epoch);
         self.claims.for_each_mut(|key, _| visitor.number(key.caller, &mut key.number));
         self.expiry.rebuild(&self.claims);
-        self.callers.for_each_mut(|caller, window| visitor.window(*caller, window));
+        let mut outside = Few::<Key, 2>::default();
+        self.callers.for_each_mut(|caller, heard| {
+            let numbers = heard.numbers();
+            let mut window = *heard.window();
+            let mut shown = Few::<Number, 8>::default();
+            for mut number in numbers {
+                visitor.number(*caller, &mut number);
+                shown.push(number);
+            }
+            visitor.window(*caller, &mut window);
+            *heard = Heard::new(window);
+            for number in shown.iter().filter(|number| !heard.claim(**number)) {
+                outside.push(Key { caller: *caller, number: *number });
+            }
+        });
+        outside.iter().for_each(|key| self.claims.insert(*key, Claim::FIRST));
+        self.count_firsts();
     }
 }
 
 impl Claims {
+    /// The claim under `key`, wherever it is kept.
+    fn get(&self, key: &Key) -> Option<Claim> {
+        let first = self.callers.get(&key.caller).is_some_and(|heard| heard.claimed(key.number));
+        if first { Some(Claim::FIRST) } else { self.claims.get(key).copied() }
+    }
+
+    /// Keeps `claim` under `key`, instead of what was there.
+    fn put(&mut self, key: Key, claim: Claim) {
+        if let Some(heard) = self.callers.get_mut(&key.caller) {
+            self.first -= heard.claims();
+            heard.unclaim(key.number);
+            let kept = claim == Claim::FIRST && heard.claim(key.number);
+            self.first += heard.claims();
+            if kept {
+                self.claims.remove(&key);
+                return;
+            }
+        }
+        self.claims.insert(key, claim);
+    }
+
+    /// Every [`Claim::FIRST`] that has a place beside its caller's window goes there.
+    fn settle_in(&mut self) {
+        let firsts: alloc::vec::Vec<Key> =
+            self.claims.iter().filter(|(_, claim)| *claim == Claim::FIRST).map(|(key, _)| key).collect();
+        firsts.into_iter().for_each(|key| self.put(key, Claim::FIRST));
+    }
+
+    fn count_firsts(&mut self) {
+        self.first = self.callers.iter().map(|(_, heard)| heard.claims()).sum();
+    }
+
     /// Retention `time`: forgets what has had its time.
     fn expire(&mut self, now: Time) -> Fired {
         let before = self.claims.len();
@@ -230,31 +297,81 @@ impl Claims {
         if self.claims.len() < before { Branch::ClaimExpires.into() } else { Fired::NONE }
     }
 
-    /// Retention `watermark`: learns what the caller has settled, forgets those claims, and says whether the attempt's
-    /// own number is among them. A caller that was never let in takes no room: there is nothing of it to forget.
-    fn told<R: Rules>(&mut self, rules: R, ask: &Ask) -> (bool, Fired) {
+    /// Retention `time`: the claim stands for so long from now.
+    fn record_for(&mut self, window: Duration, key: Key, claim: Claim, now: Time) -> Claim {
+        let before = self.claims.get(&key).copied();
+        let known = before.filter(|before| before.expires > now);
+        let highest = known.map_or(claim.highest, |known| known.highest.max(claim.highest));
+        let claim = Claim { highest, expires: now.after(window), ..claim };
+        self.claims.insert(key, claim);
+        self.expiry.recorded(&self.claims, key, before.map(|before| before.expires), claim.expires);
+        claim
+    }
+
+    /// Retention `watermark`: the claim stands until its caller settles it. A caller that is let in for the first time has
+    /// its window from now on.
+    fn record_until_settled(&mut self, key: Key, claim: Claim, tell: impl FnOnce(&mut Window)) -> (Claim, Window) {
+        let heard = self.callers.get_or_insert_with(key.caller, || {
+            let mut window = Window::default();
+            tell(&mut window);
+            Heard::new(window)
+        });
+        let window = *heard.window();
+        let before = if heard.claimed(key.number) { Some(Claim::FIRST) } else { self.claims.get(&key).copied() };
+        let claim =
+            Claim { highest: before.map_or(claim.highest, |before| before.highest.max(claim.highest)), ..claim };
+        if before.is_none() && claim == Claim::FIRST && heard.claim(key.number) {
+            self.first += 1;
+        } else if before != Some(claim) {
+            self.put(key, claim);
+        }
+        (claim, window)
+    }
+
+    /// Retention `watermark`: learns what the caller has settled, forgets those claims, and says what is known of the
+    /// attempt's own. A caller that was never let in takes no room: there is nothing of it to forget.
+    fn told<R: Rules>(&mut self, plan: &Plan, rules: R, ask: &Ask) -> (Recall, Fired) {
         let Identity { caller, number, .. } = ask.identity;
-        let Some(window) = self.callers.get_mut(&caller) else {
-            return (false, Fired::NONE);
+        let Some(heard) = self.callers.get_mut(&caller) else {
+            let claim = self.claims.get(&rules.key(ask.identity)).copied();
+            return (self.known(plan, rules, ask, claim), Fired::NONE);
         };
-        let settled = !window.open(number);
-        window.told(number, rules.unsettled(number, ask.unsettled));
-        let window = *window;
-        let mut forgotten = Few::<Key, 8>::default();
+        let settled = !heard.window().open(number);
+        let before = heard.claims();
+        heard.told(number, rules.unsettled(number, ask.unsettled));
+        let (heard, gone) = (*heard, before - heard.claims());
+        self.first -= gone;
+        let gone = gone + self.forget_settled(caller, heard.window());
+        let fired = if gone > 0 { Branch::WatermarkForgets.into() } else { Fired::NONE };
+        if settled {
+            return (Recall::Settled, fired);
+        }
+        let key = rules.key(ask.identity);
+        let first = key.caller == caller && heard.claimed(key.number);
+        let claim = if first { Some(Claim::FIRST) } else { self.claims.get(&key).copied() };
+        (self.known(plan, rules, ask, claim), fired)
+    }
+
+    /// Forgets what the window has closed, but for [`Claim::FIRST`]s, and says how many those were.
+    fn forget_settled(&mut self, caller: CallerId, window: &Window) -> usize {
+        if self.claims.is_empty() {
+            return 0;
+        }
+        let mut settled = Few::<Key, 8>::default();
         for (key, _) in self.claims.range(Key { caller, number: Number(0) }, Key { caller, number: Number(u64::MAX) }) {
             if !window.open(key.number) {
-                forgotten.push(key);
+                settled.push(key);
             }
         }
-        for key in forgotten.iter() {
+        for key in &settled {
             self.claims.remove(key);
         }
-        (settled, if forgotten.is_empty() { Fired::NONE } else { Branch::WatermarkForgets.into() })
+        settled.len()
     }
 
     /// What the claims say of an identity that is not settled.
-    fn known<R: Rules>(&self, plan: &Plan, rules: R, ask: &Ask) -> Recall {
-        match self.claims.get(&rules.key(ask.identity)) {
+    fn known<R: Rules>(&self, plan: &Plan, rules: R, ask: &Ask, claim: Option<Claim>) -> Recall {
+        match claim {
             Some(claim) if plan.design != Design::DurableResults => Recall::Claimed { highest: claim.highest },
             Some(claim) if !rules.same_request(claim.digest, ask.digest) => Recall::OtherRequest,
             Some(claim) if claim.finished => Recall::Finished,

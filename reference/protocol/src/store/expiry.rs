@@ -21,6 +21,9 @@ impl Expiry {
     /// Up to so many claims are looked through one by one.
     const SCANNED_MAX: usize = 16;
 
+    /// How many claims an admission forgets at most.
+    const FORGOTTEN_MAX: usize = 64;
+
     /// The claim under `key` was recorded, and is now among `claims`; before, it was to expire at `before`.
     pub(super) fn recorded<const N: usize>(
         &mut self,
@@ -48,12 +51,19 @@ impl Expiry {
         }
     }
 
-    /// Takes out of `claims` what expires at `now` or before.
+    /// The order, to be freed little by little; none is kept from now on.
+    pub(super) fn take(&mut self) -> BTreeSet<(Time, Key)> {
+        self.0.take().map(|order| order.0).unwrap_or_default()
+    }
+
+    /// Takes out of `claims` what expires at `now` or before, but no more at once than one admission can pay for; what
+    /// stays is taken for forgotten by whoever looks it up.
     pub(super) fn expire<const N: usize>(&mut self, claims: &mut Table<Key, Claim, N>, now: Time) {
         let Some(order) = &mut self.0 else {
             return claims.retain(|_, claim| claim.expires > now);
         };
-        while let Some((_, key)) = order.0.first().filter(|(expires, _)| *expires <= now).copied() {
+        for _ in 0..Self::FORGOTTEN_MAX {
+            let Some((_, key)) = order.0.first().filter(|(expires, _)| *expires <= now).copied() else { break };
             order.0.pop_first();
             claims.remove(&key);
         }

@@ -1,6 +1,7 @@
 //! The store against memories that never forget: one that knows what was ever let in, one that keeps plain lists.
 
 mod doubles;
+mod plain;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

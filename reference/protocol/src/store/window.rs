@@ -26,6 +26,11 @@ impl Window {
         Unsettled(self.open).has(self.next, number)
     }
 
+    /// The numbers below [`Window::next`] that may still come: bit `i` is the number `next - 1 - i`.
+    pub(super) const fn open_below_next(&self) -> u64 {
+        self.open
+    }
+
     /// An attempt under `own` arrived and told which numbers below it are unsettled. Never opens what was settled.
     pub fn told(&mut self, own: Number, unsettled: Unsettled) {
         if own.0 == u64::MAX {
@@ -54,7 +59,7 @@ impl Window {
     }
 }
 
-const fn shl(bits: u64, by: u64) -> u64 {
+pub(super) const fn shl(bits: u64, by: u64) -> u64 {
     if by >= 64 { 0 } else { bits << by }
 }
 

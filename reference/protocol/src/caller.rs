@@ -148,6 +148,7 @@ impl<P> Call<P> {
     /// # Errors
     /// [`Unsent::LaneFull`] if a fresh identity is due and the lane has no number left: open another one and call again.
     /// [`Unsent::NotResolving`] if the call settled while the driver was looking for the object: send nothing (C7).
+    #[inline]
     pub fn resolved<R: Rules>(
         &mut self,
         terms: &Terms<R>,
@@ -211,6 +212,9 @@ impl<P> Call<P> {
     ///
     /// An outcome and the cutoff may be reported in either order if they come at the same instant. What a retry comes back
     /// with later than that is not looked at, however late the driver tells of the cutoff (C3).
+    // A driver reports one kind of input at a place: inlined, only the arm for that kind is left, and a call that is answered
+    // at once never builds the rest.
+    #[inline(always)]
     pub fn handle<R: Rules>(&mut self, terms: &Terms<R>, now: Time, draw: u32, input: Input<P>) -> Step<P> {
         let outcome = matches!(input, Input::Answered | Input::Failed(_) | Input::Refused(..));
         if outcome && self.attempting() && now > self.cutoff && terms.rules.cutoff_cancels(self.ordinal()) {
@@ -423,6 +427,7 @@ impl<P> Call<P> {
     }
 
     /// C10: only a call that retried at least once is reported.
+    #[inline]
     fn reported(&self, step: Step<P>, ending: Ending, now: Time) -> Step<P> {
         if self.attempts < 2 {
             return step;

@@ -150,7 +150,9 @@ impl ClaimStore for Claims {
     fn finish<R: Rules>(&self, plan: &Plan, rules: R, identity: Identity) -> Writes {
         let mut writes = Writes::default();
         let key = rules.key(identity);
-        if let (Design::DurableResults, Some(claim)) = (plan.design, self.get(&key)) {
+        if plan.design.records_results()
+            && let Some(claim) = self.get(&key)
+        {
             writes.push((Slot::Claim(key), Some(Value::Claim(Claim { finished: true, ..claim }))));
         }
         writes
@@ -158,7 +160,9 @@ impl ClaimStore for Claims {
 
     fn on_record<R: Rules>(&mut self, plan: &Plan, rules: R, identity: Identity) {
         let key = rules.key(identity);
-        if let (Design::DurableResults, Some(claim)) = (plan.design, self.get(&key)) {
+        if plan.design.records_results()
+            && let Some(claim) = self.get(&key)
+        {
             self.put(key, Claim { finished: true, ..claim });
         }
     }

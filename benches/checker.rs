@@ -1,66 +1,155 @@
-//! The checker: unique states a second, beside Stateright on the very same transition system.
+//! The checker beside Stateright: the suite's largest scenarios, which both search as the very same transition system, and
+//! two-phase commit with eight participants, which is also written for Stateright alone.
 //!
-//! The command shows generated states and bytes a state as well: `oncemore check two-callers limits limits-duplicates`.
+//! One search of each kind is written down whole, with its generated states and its memory; criterion repeats them.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark that cannot go on has failed")]
 
+#[path = "checker/plain.rs"]
+mod plain;
 #[allow(dead_code, reason = "the tests of the model use more of it")]
 #[path = "../model/tests/two_phase_commit/mod.rs"]
 mod two_phase_commit;
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
+use oncemore_benches::figures::{Figures, Table};
 use oncemore_model::explore::stateright::{StaterightSearch, count_with_stateright};
 use oncemore_model::explore::{BreadthFirst, Engine, Limits, System};
 use oncemore_model::model::Model;
 use oncemore_model::mutant::Broken;
 use oncemore_model::scenario;
+use peakmem_alloc::{PeakMemAlloc, PeakMemAllocTrait};
+use plain::Plain;
+use stateright::{Checker, Model as _};
 use two_phase_commit::TwoPhaseCommit;
 
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: PeakMemAlloc<MiMalloc> = PeakMemAlloc::new(MiMalloc);
 
 /// The three largest of the default suite.
 const SCENARIOS: [&str; 3] = ["two-callers", "limits", "limits-duplicates"];
 
-fn states<S: System>(system: &S, threads: usize) -> u64 {
-    let limits = Limits { threads: NonZeroUsize::new(threads).unwrap(), ..Limits::default() };
-    BreadthFirst.explore(system, &limits, &mut |_| {}).unwrap().counts.states
+const PARTICIPANTS: usize = 8;
+const TWO_PHASE_COMMIT: &str = "two-phase-commit-8";
+
+/// Unique and generated states.
+type Counts = (u64, u64);
+
+/// One way to search one system.
+struct Search<'a> {
+    name: String,
+    system: &'a str,
+    run: Box<dyn Fn() -> Counts + 'a>,
 }
 
-fn beside_stateright<S: System + Send + 'static>(
-    group: &mut BenchmarkGroup<'_, WallTime>,
-    name: &str,
-    system: impl Fn() -> S,
-) {
-    let expected = states(&system(), 2);
-    group.throughput(Throughput::Elements(expected));
-    for (search, word) in [(StaterightSearch::DepthFirst, "depth"), (StaterightSearch::BreadthFirst, "breadth")] {
-        group.bench_function(format!("stateright-{word}-first-1-thread/{name}"), |bencher| {
-            bencher.iter(|| assert_eq!(count_with_stateright(system(), search, 1).states, expected));
-        });
-    }
+fn explore<S: System>(system: &S, threads: usize) -> Counts {
+    let limits = Limits { threads: NonZeroUsize::new(threads).unwrap(), ..Limits::default() };
+    let counts = BreadthFirst.explore(system, &limits, &mut |_| {}).unwrap().counts;
+    (counts.states, counts.generated)
+}
+
+/// Ours and Stateright's, on the same system.
+fn searches<'a, S: System + Send + 'static>(name: &'a str, system: impl Fn() -> S + Copy + 'a) -> Vec<Search<'a>> {
+    let mut searches = Vec::new();
     for threads in [1, 2] {
-        let system = system();
-        group.bench_function(format!("oncemore-{threads}-thread/{name}"), |bencher| {
-            bencher.iter(|| assert_eq!(states(&system, threads), expected));
+        let ours = system();
+        searches.push(Search {
+            name: format!("oncemore-{threads}-thread"),
+            system: name,
+            run: Box::new(move || explore(&ours, threads)),
         });
     }
+    for (search, word) in [(StaterightSearch::DepthFirst, "depth"), (StaterightSearch::BreadthFirst, "breadth")] {
+        searches.push(Search {
+            name: format!("stateright-{word}-first-1-thread"),
+            system: name,
+            run: Box::new(move || {
+                let counts = count_with_stateright(system(), search, 1);
+                (counts.states, counts.generated)
+            }),
+        });
+    }
+    searches
+}
+
+/// Two-phase commit as Stateright's users write it.
+fn plain_searches() -> Vec<Search<'static>> {
+    let plain = |threads| Plain { managers: PARTICIPANTS }.checker().threads(threads);
+    let mut searches = Vec::new();
+    for threads in [1, 2] {
+        let mut add = |word: &str, run: Box<dyn Fn() -> Counts>| {
+            let name = format!("plain-stateright-{word}-first-{threads}-thread");
+            searches.push(Search { name, system: TWO_PHASE_COMMIT, run });
+        };
+        add("depth", Box::new(move || counted(&plain(threads).spawn_dfs().join())));
+        add("breadth", Box::new(move || counted(&plain(threads).spawn_bfs().join())));
+    }
+    searches
+}
+
+fn counted(checker: &impl Checker<Plain>) -> Counts {
+    (checker.unique_state_count() as u64, checker.state_count() as u64)
+}
+
+fn all_searches() -> Vec<Search<'static>> {
+    let mut all: Vec<Search<'_>> = SCENARIOS
+        .into_iter()
+        .flat_map(|name| {
+            searches(name, move || Model::new(&scenario::find(name).unwrap().scenario, Broken::default()).unwrap())
+        })
+        .collect();
+    all.extend(searches(TWO_PHASE_COMMIT, || TwoPhaseCommit::<PARTICIPANTS>));
+    all.extend(plain_searches());
+    all
+}
+
+/// Every search once, written down.
+fn written_down(searches: &[Search<'_>]) -> Vec<Counts> {
+    let mut table = Table {
+        caption: "One run of each search".into(),
+        columns: ["system", "search", "unique", "generated", "seconds", "unique/s", "generated/s", "bytes a state"]
+            .map(String::from)
+            .into(),
+        rows: Vec::new(),
+    };
+    let mut all = Vec::new();
+    for search in searches {
+        ALLOCATOR.reset_peak_memory();
+        let begun = Instant::now();
+        let (unique, generated) = (search.run)();
+        let seconds = begun.elapsed().as_secs_f64();
+        let bytes = ALLOCATOR.get_peak_memory() as u64 / unique;
+        let millions = |count: u64| format!("{:.2} M", count as f64 / seconds / 1e6);
+        let cells = [unique.to_string(), generated.to_string(), format!("{seconds:.2}")];
+        let row = [search.system.to_owned(), search.name.clone()].into_iter().chain(cells);
+        table.rows.push(row.chain([millions(unique), millions(generated), bytes.to_string()]).collect());
+        all.push((unique, generated));
+    }
+    let note = "Unique and generated states, and the most memory that was allocated at once. All searches of a system must \
+                count the same states, or the benchmark fails.";
+    let figures = Figures { tables: vec![table], ..Figures::here(50, "The checker", note) };
+    println!("written to {}", figures.write("checker").unwrap().display());
+    all
 }
 
 fn exploration(criterion: &mut Criterion) {
+    let searches = all_searches();
+    let counts = written_down(&searches);
     let mut group = criterion.benchmark_group("exploration");
     group.sampling_mode(SamplingMode::Flat).sample_size(10).measurement_time(Duration::from_secs(5));
     group.warm_up_time(Duration::from_millis(1));
-    for name in SCENARIOS {
-        let scenario = &scenario::find(name).unwrap().scenario;
-        beside_stateright(&mut group, name, || Model::new(scenario, Broken::default()).unwrap());
+    for (search, expected) in searches.iter().zip(&counts) {
+        let first = searches.iter().position(|other| other.system == search.system).unwrap();
+        assert_eq!(expected.0, counts[first].0, "{} of {} counts other states", search.name, search.system);
+        group.throughput(Throughput::Elements(expected.0));
+        group.bench_function(format!("{}/{}", search.name, search.system), |bencher| {
+            bencher.iter(|| assert_eq!((search.run)().0, expected.0));
+        });
     }
-    beside_stateright(&mut group, "two-phase-commit-8", || TwoPhaseCommit::<8>);
     group.finish();
 }
 

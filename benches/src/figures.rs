@@ -1,0 +1,118 @@
+//! Figures that are no criterion estimates, for the page: tables and plots, in a file that the report reads.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, io};
+
+use serde::{Deserialize, Serialize};
+
+/// One part of the page.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Figures {
+    /// Parts are sorted by this.
+    pub order: u32,
+    /// The heading.
+    pub title: String,
+    /// Markdown: how it was measured, and what was aimed at.
+    pub note: String,
+    /// How many cores of what.
+    pub machine: String,
+    /// What was measured, as `git` names it.
+    pub commit: String,
+    /// The day.
+    #[serde(default)]
+    pub taken: String,
+    /// In the order of the page.
+    pub tables: Vec<Table>,
+    /// In the order of the page.
+    #[serde(default)]
+    pub plots: Vec<Plot>,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// The heads of its columns.
+    pub columns: Vec<String>,
+    /// As many cells each as there are columns.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A plot.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Plot {
+    /// The name of the picture's file, without its ending.
+    pub file: String,
+    /// What it shows.
+    pub title: String,
+    /// What lies on the horizontal axis, with its unit.
+    pub x: String,
+    /// What lies on the vertical axis, with its unit.
+    pub y: String,
+    /// Whether the horizontal axis is logarithmic.
+    #[serde(default)]
+    pub log_x: bool,
+    /// Whether the vertical axis is logarithmic.
+    #[serde(default)]
+    pub log_y: bool,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+/// A line of a plot.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Series {
+    /// What it stands for.
+    pub name: String,
+    /// Horizontal, vertical.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Figures {
+    /// A part without tables yet, measured here and now.
+    #[must_use]
+    pub fn here(order: u32, title: &str, note: &str) -> Self {
+        Self {
+            order,
+            title: title.into(),
+            note: note.into(),
+            machine: machine(),
+            commit: said_by("git", &["rev-parse", "--short", "HEAD"]),
+            taken: said_by("date", &["-u", "+%Y-%m-%d"]),
+            ..Self::default()
+        }
+    }
+
+    /// Writes the part where the report looks for it, and says where that is.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = target().join("oncemore-figures");
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(name).with_extension("json");
+        fs::write(&path, serde_json::to_string_pretty(self)?)?;
+        Ok(path)
+    }
+}
+
+/// Cargo's target folder: that of the variable, or that of the package at work.
+#[must_use]
+pub fn target() -> PathBuf {
+    let own = || env::current_exe().ok()?.ancestors().find(|folder| folder.ends_with("target")).map(Path::to_path_buf);
+    env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).or_else(own).unwrap_or_else(|| "target".into())
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    format!("{cores} cores of {}", model.trim_start_matches([' ', '\t', ':']))
+}
+
+fn said_by(program: &str, arguments: &[&str]) -> String {
+    let said = Command::new(program).args(arguments).output();
+    said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default()
+}

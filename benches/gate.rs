@@ -1,4 +1,4 @@
-//! The claim gate: admissions a second and bytes a claim, with many claims live, beside a set that only remembers.
+//! The claim gate: admissions a second with many claims live, beside a set that only remembers.
 //!
 //! The limit is one cache line at random: whatever remembers that much must touch at least one that it did not expect.
 
@@ -60,9 +60,15 @@ fn admissions(criterion: &mut Criterion) {
                 bencher.iter(|| assert!(object.admit()));
             });
         }
-        let mut object = Object::with(Design::VolatileIncarnation, live, WINDOW);
-        group.bench_function(BenchmarkId::new("D3-duplicate", live), |bencher| {
-            bencher.iter(|| assert!(object.refuse()));
+        for (name, window) in [("", WINDOW), ("-one-call-each", 1)] {
+            let mut object = Object::with(Design::VolatileIncarnation, live, window);
+            group.bench_function(BenchmarkId::new(format!("D3-duplicate{name}"), live), |bencher| {
+                bencher.iter(|| assert!(object.refuse()));
+            });
+        }
+        let mut object = Object::with(Design::VolatileIncarnation, live, 1);
+        group.bench_function(BenchmarkId::new("D3-new-one-call-each", live), |bencher| {
+            bencher.iter(|| assert!(object.admit()));
         });
     }
     group.finish();
@@ -108,30 +114,9 @@ fn by_hand(group: &mut Group<'_>, live: u64) {
     });
 }
 
-/// What one claim takes, by what the process takes more once they are all live.
-fn bytes(_: &mut Criterion) {
-    for live in LIVE {
-        let before = resident_bytes();
-        let object = Object::with(Design::VolatileIncarnation, live, WINDOW);
-        let after = resident_bytes();
-        let claims = object.live();
-        println!(
-            "D3 with {claims} claims: {} bytes a claim, its share of the caller's window included",
-            after.saturating_sub(before) / claims
-        );
-        black_box(object);
-    }
-}
-
-/// Linux: the second number of `statm` is in pages of 4 KiB.
-fn resident_bytes() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default() * 4096
-}
-
 criterion_group! {
     name = gate;
     config = Criterion::default().sample_size(20).measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(300));
-    targets = bytes, admissions
+    targets = admissions
 }
 criterion_main!(gate);

@@ -1,0 +1,50 @@
+//! What a call takes besides time: its size while it is under way, and allocations.
+
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark that cannot go on has failed")]
+
+use std::time::Instant;
+
+use allocation_counter::measure;
+use oncemore_peers::calling::{Broken, peers, stopped_clock};
+use oncemore_peers::figures::{Section, Table};
+use oncemore_protocol::caller::Call;
+use oncemore_protocol::lane::Lane;
+
+const NOTE: &str = "Allocations are counted by an allocator that counts; a call's size is that of the future that makes it, the \
+attempt's own included, which is ready at once. `tower`'s and `tokio-retry2`'s calls also hold what makes the next attempt. Aimed \
+at: the engine allocates nothing on any path, which `reference/protocol/tests/no_allocation.rs` tests over all that can come back.";
+
+fn main() {
+    let runtime = stopped_clock();
+    let _entered = runtime.enter();
+    let mut rows = Vec::new();
+    for mut peer in peers(Instant::now()) {
+        // What is made once, such as a thread's generator, is not a call's.
+        (peer.call)(10).unwrap();
+        let mut allocations = |failures| {
+            let counted = measure(|| (peer.call)(failures).map(drop).unwrap());
+            (counted.count_total, counted.bytes_total)
+        };
+        let ((none, _), (ten, bytes)) = (allocations(0), allocations(10));
+        if peer.name.starts_with("engine") {
+            assert_eq!((none, ten), (0, 0), "the engine allocates");
+        }
+        let row = [peer.name.to_owned(), peer.bytes.to_string(), none.to_string(), ten.to_string(), bytes.to_string()];
+        rows.push(row.to_vec());
+    }
+    let columns = [
+        "",
+        "bytes of a call under way",
+        "allocations of a call that succeeds at once",
+        "of one that fails ten times",
+        "and their bytes",
+    ];
+    let caption = format!(
+        "The engine's call alone takes {} bytes, and its caller's lane {} for all calls to one object.",
+        size_of::<Call<Broken>>(),
+        size_of::<Lane>()
+    );
+    let table = Table { caption, columns: columns.map(str::to_owned).to_vec(), rows };
+    let section = Section { tables: vec![table], ..Section::taken_now(14, "A call's size, and its allocations", NOTE) };
+    section.write("caller-costs").unwrap();
+}

@@ -6,17 +6,20 @@
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark that cannot go on has failed")]
 
+mod measure;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use measure::ThreadTime;
 use mimalloc::MiMalloc;
 use oncemore_peers::calling::{Clock, DECISIONS, Fates, Generator, bare, deciders, now_or_panic, peers, stopped_clock};
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-fn success(criterion: &mut Criterion) {
+fn success(criterion: &mut Criterion<ThreadTime>) {
     let mut group = criterion.benchmark_group("caller-success");
     let (runtime, origin) = (stopped_clock(), Instant::now());
     let _entered = runtime.enter();
@@ -34,7 +37,7 @@ fn success(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn failures(criterion: &mut Criterion) {
+fn failures(criterion: &mut Criterion<ThreadTime>) {
     let mut group = criterion.benchmark_group("caller-fails");
     let (runtime, origin) = (stopped_clock(), Instant::now());
     let _entered = runtime.enter();
@@ -49,7 +52,7 @@ fn failures(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn decisions(criterion: &mut Criterion) {
+fn decisions(criterion: &mut Criterion<ThreadTime>) {
     let mut group = criterion.benchmark_group("caller-decisions");
     group.throughput(Throughput::Elements(u64::from(DECISIONS)));
     for (name, mut decide) in deciders(Instant::now()) {
@@ -61,6 +64,7 @@ fn decisions(criterion: &mut Criterion) {
 criterion_group! {
     name = caller;
     config = Criterion::default()
+        .with_measurement(ThreadTime)
         .sample_size(20)
         .measurement_time(Duration::from_millis(500))
         .warm_up_time(Duration::from_millis(200));

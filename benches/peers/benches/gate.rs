@@ -5,11 +5,13 @@
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark that cannot go on has failed")]
 
+mod measure;
+
 use std::time::Duration;
 
-use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use dashmap::DashMap;
+use measure::ThreadTime;
 use mimalloc::MiMalloc;
 use oncemore_peers::figures::only_tried;
 use oncemore_peers::object::{Object, Shape};
@@ -21,14 +23,14 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 const DESIGNS: [Design; 3] = [Design::VolatileOpen, Design::VolatileClock, Design::VolatileIncarnation];
 
-type Group<'a> = BenchmarkGroup<'a, WallTime>;
+type Group<'a> = BenchmarkGroup<'a, ThreadTime>;
 
 /// 10 Mi last.
 fn sizes() -> &'static [u64] {
     if only_tried() { &[1 << 10] } else { &[1 << 10, 1 << 17, 1 << 20, 10 << 20] }
 }
 
-fn new(criterion: &mut Criterion) {
+fn new(criterion: &mut Criterion<ThreadTime>) {
     let mut group = criterion.benchmark_group("gate-new");
     for live in sizes().iter().copied() {
         limit(&mut group, live);
@@ -54,7 +56,7 @@ fn new(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn duplicate(criterion: &mut Criterion) {
+fn duplicate(criterion: &mut Criterion<ThreadTime>) {
     let mut group = criterion.benchmark_group("gate-duplicate");
     for live in sizes().iter().copied() {
         limit(&mut group, live);
@@ -128,6 +130,7 @@ fn for_each_peer(live: u64, mut measure: impl FnMut(&str, &mut dyn Memory)) {
 criterion_group! {
     name = gate;
     config = Criterion::default()
+        .with_measurement(ThreadTime)
         .sample_size(10)
         .measurement_time(Duration::from_millis(300))
         .warm_up_time(Duration::from_millis(100));

@@ -113,17 +113,22 @@ pub struct Log {
 }
 
 impl Log {
-    /// A new file, as long as SQLite lets its log become before it begins anew.
+    /// As many pages as SQLite lets its log become before it begins anew.
+    const PAGES: u64 = 1000;
+
+    /// A new file that has its whole length, as SQLite's log has after a while: a page costs no more than itself then.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
-        Self { file: File::create(folder.join("log")).unwrap(), pages: 0 }
+        let mut file = File::create(folder.join("log")).unwrap();
+        (0..Self::PAGES).for_each(|_| file.write_all(&[0; 4096]).unwrap());
+        file.sync_all().unwrap();
+        Self { file, pages: 0 }
     }
 
     /// One page.
     pub fn append(&mut self) {
-        if self.pages == 1000 {
+        if self.pages % Self::PAGES == 0 {
             self.file.seek(SeekFrom::Start(0)).unwrap();
-            self.pages = 0;
         }
         self.pages += 1;
         self.file.write_all(&[3; 4096]).unwrap();
@@ -144,6 +149,14 @@ mod tests {
         for statement in SCHEMA.trim().lines() {
             assert!(runtime.contains(statement.trim()), "{statement}");
         }
+    }
+
+    #[test]
+    fn the_log_stays_as_long_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = Log::new(folder.path());
+        (0..3).for_each(|_| log.append());
+        assert_eq!(log.file.metadata().unwrap().len(), 4096 * Log::PAGES);
     }
 
     #[test]

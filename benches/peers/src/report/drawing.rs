@@ -12,9 +12,9 @@ const SIZE: (u32, u32) = (960, 540);
 /// What the legend takes, at the right.
 const LEGEND: u32 = 220;
 
-/// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), without the yellow that is hard to see
-/// on white.
-const COLOURS: [RGBColor; 7] = [
+/// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), with a brown instead of the yellow that is
+/// hard to see on white.
+const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -22,6 +22,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
+    RGBColor(128, 88, 56),
 ];
 
 /// The drawing's file.

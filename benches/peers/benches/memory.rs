@@ -18,10 +18,11 @@ use oncemore_protocol::design::Design;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const NOTE: &str = "By how much a process of its own grows while the claims are let in, over the claims; what a table left behind \
-when it grew is in it, and so is each caller's share. At 1 Ki, 128 objects at a time. The peers' identities are 16 bytes, all of \
-which they keep; a claim's are 24, and a caller's claims share 16 of them. In D1 to D3 the store keeps the same, so 10 Mi are let in \
-by D3 alone; and not by `moka`, which takes long. Aimed at: D3 with a million claims live, 32 for each caller, takes at most 40 bytes a claim.";
+const NOTE: &str = "By how much a process of its own grows while the claims are let in, over the claims; what a table left \
+behind when it grew is in it, and so is each caller's share. Where fewer than 1 Mi claims are live, there are as many objects \
+as make 1 Mi in all. The peers keep each identity, 16 bytes; the gate keeps each caller, and of what it let in at a first \
+attempt one bit. In D1 to D3 the store keeps the same, so 10 Mi are let in by D3 alone; and not by `moka`, which takes long. \
+Aimed at: D3 with a million claims live, 32 for each caller, takes at most 40 bytes a claim.";
 
 /// What the others are compared with.
 const BESIDE: &str = "hashbrown-set";
@@ -108,8 +109,8 @@ fn in_a_process(name: &str, live: u64) -> f64 {
 
 fn measure(name: &str, live: u64) {
     let (_, make, _) = ALL.iter().find(|(other, ..)| *other == name).unwrap();
-    // Pages are large beside a thousand claims.
-    let objects = if live < 1 << 17 { 128 } else { 1 };
+    // A process grows by pages, which are large beside a thousand claims.
+    let objects = usize::try_from(((1 << 20) / live).max(1)).unwrap();
     let mut kept = Vec::with_capacity(objects);
     let before = resident_bytes();
     for _ in 0..objects {

@@ -127,7 +127,7 @@ impl Log {
 
     /// One page.
     pub fn append(&mut self) {
-        if self.pages % Self::PAGES == 0 {
+        if self.pages.is_multiple_of(Self::PAGES) {
             self.file.seek(SeekFrom::Start(0)).unwrap();
         }
         self.pages += 1;

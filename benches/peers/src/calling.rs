@@ -166,6 +166,20 @@ impl Engine {
         lane.settle(call.identity().unwrap().number);
         settled(settlement.0, settlement.1)
     }
+
+    /// What the engine does for a call that succeeds at once, without a future around it: its number.
+    pub fn answered_at_once(&mut self) -> u64 {
+        let Self { terms, lane, clock, .. } = self;
+        let began = clock.now();
+        let (mut call, _) = Call::<Broken>::start(terms, true, began);
+        let sent = call.resolved(terms, lane, HERE, WallTime::default()).unwrap();
+        black_box(&sent.header);
+        let step = call.handle(terms, began, 0, Input::Answered);
+        assert!(matches!(step.next, Next::Settle(Settlement::Answered)));
+        let number = sent.header.identity.unwrap().number;
+        lane.settle(number);
+        number.0
+    }
 }
 
 /// What user code sees.

@@ -30,7 +30,8 @@ fn measurements() -> TempDir {
             measured(&target, "gate-new", name, Some(&live.to_string()), each, None);
         }
     }
-    for (name, each) in [("limit-exact", 30.0), ("limit-coarse", 2.0), ("engine-exact", 36.0), ("engine-coarse", 12.0)]
+    for (name, each) in
+        [("limit-exact", 30.0), ("limit-coarse", 2.0), ("engine-alone-exact", 36.0), ("engine-alone-coarse", 12.0)]
     {
         measured(&target, "caller-success", name, None, each, None);
     }
@@ -65,7 +66,7 @@ fn the_page_is_written_below_its_head() {
         "| a new call in D3 with 1 Mi claims live, beside one cache line at random | 4.00× | 3.00× | 33 % |",
         "| a call that succeeds at once, beside an identity and one reading of an exact clock | 1.20× | 1.30× |  |",
         "|  | 1 Ki | 1 Mi |\n|---|---|---|\n| one-cache-line | 10.0 ns (1.00×) | 10.0 ns (1.00×) |\n| D3-32-a-caller |",
-        "| engine-coarse | 12.0 ns (6.00×) |",
+        "| engine-alone-coarse | 12.0 ns (6.00×) |",
         "| D4-commit-64 | 1.00 µs, 1.0 M/s (1.00×) |",
         "| another | 10.0 ns (2.00×) |",
         "Taken on 2026-01-02 at commit abc, with a large one.",

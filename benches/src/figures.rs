@@ -7,32 +7,62 @@ use std::{env, fs, io};
 use serde::{Deserialize, Serialize};
 
 /// One part of the page.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Parts are sorted by this.
     pub order: u32,
     /// The heading.
     pub title: String,
     /// Markdown: how it was measured, and what was aimed at.
+    #[serde(default)]
     pub note: String,
     /// How many cores of what.
+    #[serde(default)]
     pub machine: String,
     /// What was measured, as `git` names it.
+    #[serde(default)]
     pub commit: String,
     /// The day.
     #[serde(default)]
     pub taken: String,
     /// In the order of the page.
+    #[serde(default)]
     pub tables: Vec<Table>,
     /// In the order of the page.
     #[serde(default)]
     pub plots: Vec<Plot>,
+    /// What was aimed at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aims: Vec<Aim>,
+}
+
+/// What a figure was to be, and is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Aim {
+    /// What of.
+    pub what: String,
+    /// What it is.
+    pub figure: String,
+    /// What it was to be at most.
+    pub aimed: String,
+    /// By how much it is more; empty, if it is not.
+    pub missed: String,
+}
+
+impl Aim {
+    /// A figure that was to be at most `bound`.
+    #[must_use]
+    pub fn at_most(what: &str, figure: f64, bound: f64, show: impl Fn(f64) -> String) -> Self {
+        let missed = if figure <= bound { String::new() } else { format!("{:.0} %", (figure / bound - 1.0) * 100.0) };
+        Self { what: what.to_owned(), figure: show(figure), aimed: show(bound), missed }
+    }
 }
 
 /// A table.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// What it shows.
+    #[serde(default)]
     pub caption: String,
     /// The heads of its columns.
     pub columns: Vec<String>,
@@ -41,7 +71,7 @@ pub struct Table {
 }
 
 /// A plot.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
     /// The name of the picture's file, without its ending.
     pub file: String,
@@ -62,7 +92,7 @@ pub struct Plot {
 }
 
 /// A line of a plot.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// What it stands for.
     pub name: String,

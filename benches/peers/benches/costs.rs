@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use allocation_counter::measure;
 use oncemore_peers::calling::{Broken, peers, stopped_clock};
-use oncemore_peers::figures::{Section, Table};
+use oncemore_peers::figures::{Figures, Table, write};
 use oncemore_protocol::caller::Call;
 use oncemore_protocol::lane::Lane;
 
@@ -49,6 +49,6 @@ fn main() {
         size_of::<Lane>()
     );
     let table = Table { caption, columns: columns.map(str::to_owned).to_vec(), rows };
-    let section = Section { tables: vec![table], ..Section::taken_now(14, "A call's size, and its allocations", NOTE) };
-    section.write("caller-costs").unwrap();
+    let section = Figures { tables: vec![table], ..Figures::here(14, "A call's size, and its allocations", NOTE) };
+    write(&section, "caller-costs").unwrap();
 }

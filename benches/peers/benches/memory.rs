@@ -10,7 +10,7 @@ use std::process::Command;
 
 use dashmap::DashMap;
 use mimalloc::MiMalloc;
-use oncemore_peers::figures::{Aim, Plot, Section, Series, Table, only_tried, resident_bytes};
+use oncemore_peers::figures::{Aim, Figures, Plot, Series, Table, only_tried, resident_bytes, write};
 use oncemore_peers::object::{Object, Shape};
 use oncemore_peers::peers::{Expiring, MapAndRing, Memory, Moka, Set, identity};
 use oncemore_protocol::design::Design;
@@ -97,8 +97,9 @@ fn main() {
         series,
     };
     let table = Table { caption: format!("× is beside `{BESIDE}`."), columns, rows };
-    let section = Section::taken_now(26, "Bytes a claim", NOTE);
-    Section { tables: vec![table], plots: vec![plot], aims, ..section }.write("gate-bytes").unwrap();
+    let section = Figures::here(26, "Bytes a claim", NOTE);
+    let section = Figures { tables: vec![table], plots: vec![plot], aims, ..section };
+    write(&section, "gate-bytes").unwrap();
 }
 
 fn in_a_process(name: &str, live: u64) -> f64 {

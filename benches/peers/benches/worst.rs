@@ -9,7 +9,7 @@ use std::env;
 
 use dashmap::DashMap;
 use mimalloc::MiMalloc;
-use oncemore_peers::figures::{Aim, Plot, Section, Series, Table, only_tried, thread_time, time};
+use oncemore_peers::figures::{Aim, Figures, Plot, Series, Table, only_tried, thread_time, time, write};
 use oncemore_peers::object::{Object, Shape};
 use oncemore_peers::peers::{Expiring, MapAndRing, Memory, Moka, Set, clock_cost, identity};
 use oncemore_protocol::design::Design;
@@ -91,9 +91,9 @@ fn main() {
     });
     let note = if large { String::new() } else { NOTE.replace("CLOCK", &time(clock_cost().as_nanos() as f64)) };
     let title = if large { "The slowest admission of ten million" } else { "The slowest admission" };
-    let section = Section::taken_now(28, title, &note);
-    let section = Section { aims: aims.collect(), tables: vec![table], plots: vec![plot], ..section };
-    section.write(&format!("gate-worst{suffix}")).unwrap();
+    let section = Figures::here(28, title, &note);
+    let section = Figures { aims: aims.collect(), tables: vec![table], plots: vec![plot], ..section };
+    write(&section, &format!("gate-worst{suffix}")).unwrap();
 }
 
 /// What each admission took, in nanoseconds.

@@ -14,69 +14,23 @@ use std::time::{Duration, Instant, SystemTime};
 
 use backoff::backoff::Backoff as _;
 use backon::{BackoffBuilder as _, ExponentialBuilder, Retryable as _};
+pub use oncemore_benches::engine::{Clock, Generator};
+use oncemore_benches::engine::{HERE, answered};
 use oncemore_protocol::caller::{Call, Input, Next, Settlement, Terms};
 use oncemore_protocol::failure::Failure;
-use oncemore_protocol::identity::{CallerId, Header, Incarnation};
+use oncemore_protocol::identity::{CallerId, Header};
 use oncemore_protocol::lane::Lane;
 use oncemore_protocol::limits::Limits;
-use oncemore_protocol::time::{Time, WallTime};
+use oncemore_protocol::time::WallTime;
 use retry_policies::{RetryDecision, RetryPolicy as _};
 use tower::retry::budget::{Budget as _, TpsBudget};
 use tower::{Service, service_fn};
-
-const HERE: Incarnation = Incarnation(7);
 
 /// How often a failed call may be retried, wherever there is a limit to set: more than any figure needs.
 const RETRIES_MAX: u8 = 10;
 
 /// What an attempt fails with.
 pub type Broken = u32;
-
-/// How a figure's clock is read.
-#[derive(Clone, Copy, Debug)]
-pub enum Clock {
-    /// The operating system's monotonic clock, in time since this instant.
-    Exact(Instant),
-    /// A number that somebody else keeps up to date.
-    Coarse,
-}
-
-impl Clock {
-    /// What it says.
-    #[must_use]
-    pub fn now(self) -> Time {
-        match self {
-            Self::Exact(origin) => Time::from_nanos(u64::try_from(origin.elapsed().as_nanos()).unwrap_or(u64::MAX)),
-            Self::Coarse => black_box(Time::from_nanos(1_000_000)),
-        }
-    }
-}
-
-/// Xorshift128+ (Vigna 2017): the cheapest generator that anybody would take identities from.
-#[derive(Debug)]
-pub struct Generator(u64, u64);
-
-impl Default for Generator {
-    fn default() -> Self {
-        Self(1, 2)
-    }
-}
-
-impl Generator {
-    /// 64 bits.
-    pub const fn bits(&mut self) -> u64 {
-        let (mut s1, s0) = (self.0, self.1);
-        let result = s0.wrapping_add(s1);
-        s1 ^= s1 << 23;
-        (self.0, self.1) = (s0, s1 ^ s0 ^ (s1 >> 18) ^ (s0 >> 5));
-        result
-    }
-
-    /// 128 bits.
-    pub const fn identity(&mut self) -> u128 {
-        (self.bits() as u128) << 64 | self.bits() as u128
-    }
-}
 
 /// What attempts meet: so many failures, then an answer.
 #[derive(Debug)]
@@ -124,7 +78,7 @@ impl Engine {
     pub fn new(clock: Clock) -> Self {
         let limits = Limits::new(RETRIES_MAX, 60_000).unwrap();
         let terms = Terms { limits, ..Terms::default() };
-        Self { terms, lane: Lane::new(CallerId::from_bits(3)), clock, generator: Generator::default() }
+        Self { terms, lane: Lane::new(CallerId::from_bits(3)), clock, generator: Generator(1, 2) }
     }
 
     /// One call: with an identity, its watermark, a deadline, delivery and doubt, the first failure, and a report.
@@ -148,7 +102,7 @@ impl Engine {
                     call.handle(terms, now, 0, Input::Answered).next
                 }
                 Err(failure) => {
-                    let draw = small(generator.bits());
+                    let draw = small(generator.draw());
                     call.handle(terms, clock.now(), draw, Input::Failed(Failure::dropped(failure))).next
                 }
             };
@@ -169,16 +123,7 @@ impl Engine {
 
     /// What the engine does for a call that succeeds at once, without a future around it: its number.
     pub fn answered_at_once(&mut self) -> u64 {
-        let Self { terms, lane, clock, .. } = self;
-        let began = clock.now();
-        let (mut call, _) = Call::<Broken>::start(terms, true, began);
-        let sent = call.resolved(terms, lane, HERE, WallTime::default()).unwrap();
-        black_box(&sent.header);
-        let step = call.handle(terms, began, 0, Input::Answered);
-        assert!(matches!(step.next, Next::Settle(Settlement::Answered)));
-        let number = sent.header.identity.unwrap().number;
-        lane.settle(number);
-        number.0
+        answered(&self.terms, &mut self.lane, self.clock)
     }
 }
 
@@ -211,7 +156,7 @@ impl ByHand {
     /// A caller that retries as the engine does.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
-        Self { number: 0, clock, generator: Generator::default() }
+        Self { number: 0, clock, generator: Generator(1, 2) }
     }
 
     /// One call.
@@ -231,7 +176,7 @@ impl ByHand {
                 Err(failure) => first = first.or(Some(failure)),
             }
             let cap = [500, 1000, 3000, 4000][usize::from(ordinal.min(4)) - 1] * 1_000_000u64;
-            let delay = Duration::from_nanos(cap * u64::from(small(self.generator.bits())) / u64::from(u32::MAX));
+            let delay = Duration::from_nanos(cap * u64::from(small(self.generator.draw())) / u64::from(u32::MAX));
             if self.clock.now().after(delay) >= cutoff {
                 break;
             }
@@ -480,7 +425,7 @@ fn decisions(engine: &mut Engine) -> u64 {
     for _ in 0..DECISIONS {
         black_box(call.resolved(terms, lane, HERE, WallTime::default()).unwrap());
         let failure = Input::Failed(Failure::dropped(2));
-        let Next::Sleep { until } = call.handle(terms, clock.now(), small(generator.bits()), failure).next else {
+        let Next::Sleep { until } = call.handle(terms, clock.now(), small(generator.draw()), failure).next else {
             panic!("the engine gave up");
         };
         passed += until.as_nanos();

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::criterion::{Figure, Group, Groups, Parameter};
-use crate::figures::{Aim, Plot, Section, Series, Table, count, time};
+use crate::figures::{Aim, Figures, Plot, Series, Table, count, time};
 
 /// A group that this repository's benchmarks make.
 struct Known {
     group: &'static str,
-    order: i64,
+    order: u32,
     title: &'static str,
     note: &'static str,
     /// What the others are compared with: a name, to which `-exact` or `-coarse` may be added. Otherwise it is the least.
@@ -152,16 +152,16 @@ for it. The runtime commits for each claim; 64 that wait for one commit are what
 const UNKNOWN: Known = Known { group: "", order: 90, title: "", note: "", beside: "", drawn: None };
 
 /// A group as a section of the page.
-pub(super) fn section(name: &str, group: &Group) -> Section {
+pub(super) fn section(name: &str, group: &Group) -> Figures {
     let known = GROUPS.iter().find(|known| known.group == name).unwrap_or(&UNKNOWN);
     let title = if known.title.is_empty() { name } else { known.title };
-    Section {
+    Figures {
         order: known.order,
         title: title.to_owned(),
         note: known.note.to_owned(),
         tables: vec![table(known, group)],
         plots: plot(known, group).into_iter().collect(),
-        ..Section::default()
+        ..Figures::default()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::figures::{Aim, Section, Table};
+use crate::figures::{Aim, Figures, Table};
 
 /// A section; where and when it was taken is said only if that was elsewhere than the page's.
-pub(super) fn section(section: &Section, machine: &str, commit: &str) -> String {
+pub(super) fn section(section: &Figures, machine: &str, commit: &str) -> String {
     let mut text = format!("## {}\n\n", section.title);
     if !section.note.trim().is_empty() {
         text.push_str(&format!("{}\n\n", wrapped(section.note.trim())));

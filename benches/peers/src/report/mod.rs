@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::figures::{self, FOLDER, Section};
+use crate::figures::{FOLDER, Figures};
 
 /// What is before the figures in the page, and stays.
 pub const MARK: &str = "<!-- From here on the page is written by a command. -->";
@@ -55,23 +55,22 @@ fn write_from(targets: &[PathBuf], docs: &Path) -> Result<usize, Box<dyn Error>>
     let (head, _) =
         text.split_once(MARK).ok_or("docs/benchmarks.md has lost the line that says where the figures begin")?;
     draw(&sections, &docs.join("benchmarks"))?;
-    let (machine, commit) = (figures::machine(), figures::commit());
-    let taken =
-        format!("Written on {} at commit {commit}, with {machine}. Times are medians unless said.", figures::today());
+    let Figures { machine, commit, taken, .. } = Figures::here(0, "", "");
+    let taken = format!("Written on {taken} at commit {commit}, with {machine}. Times are medians unless said.");
     let body: String = sections.iter().map(|section| markdown::section(section, &machine, &commit)).collect();
     fs::write(&page, format!("{head}{MARK}\n\n{taken}\n\n{aims}{body}").trim_end().to_owned() + "\n")?;
     Ok(sections.len())
 }
 
 /// What other programs have written, each a file.
-fn read_sections(folder: &Path, sections: &mut Vec<Section>) -> Result<(), Box<dyn Error>> {
+fn read_sections(folder: &Path, sections: &mut Vec<Figures>) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry?.path();
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
         let in_it = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let section: Section = serde_json::from_str(&fs::read_to_string(&path)?).map_err(|error| in_it(&error))?;
+        let section: Figures = serde_json::from_str(&fs::read_to_string(&path)?).map_err(|error| in_it(&error))?;
         check(&section).map_err(|error| in_it(&error))?;
         sections.push(section);
     }
@@ -79,7 +78,7 @@ fn read_sections(folder: &Path, sections: &mut Vec<Section>) -> Result<(), Box<d
 }
 
 /// Whether a section can be shown.
-fn check(section: &Section) -> Result<(), String> {
+fn check(section: &Figures) -> Result<(), String> {
     if section.tables.is_empty() && section.plots.is_empty() {
         return Err("it has neither tables nor plots".to_owned());
     }
@@ -96,7 +95,7 @@ fn check(section: &Section) -> Result<(), String> {
 }
 
 /// Makes the drawings, and takes away those that nothing shows any more.
-fn draw(sections: &[Section], folder: &Path) -> Result<(), Box<dyn Error>> {
+fn draw(sections: &[Figures], folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     let mut drawn = BTreeSet::new();
     for plot in sections.iter().flat_map(|section| &section.plots) {

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::criterion::{Group, Groups, Parameter, collect};
 use super::{MARK, check, drawing, known, markdown, write_from};
-use crate::figures::{Aim, FOLDER, Plot, Section, Series, Table};
+use crate::figures::{Aim, FOLDER, Figures, Plot, Series, Table};
 
 /// Leaves what criterion leaves of a benchmark.
 fn measured(target: &Path, group: &str, name: &str, value: Option<&str>, nanos: f64, elements: Option<u64>) {
@@ -142,7 +142,7 @@ fn a_failed_attempt_is_what_nine_more_cost() {
 #[test]
 fn paragraphs_are_wrapped_and_lists_are_not() {
     let note = format!("{}\n\n* one\n* two", "word ".repeat(60));
-    let text = markdown::section(&Section { note, title: "T".into(), ..Section::default() }, "", "");
+    let text = markdown::section(&Figures { note, title: "T".into(), ..Figures::default() }, "", "");
     assert!(text.lines().all(|line| line.len() <= 130) && text.contains("\n\n* one\n* two\n"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("word")).count(), 3);
     let table = Table { columns: vec!["a".into()], rows: vec![vec!["1".into()]], ..Table::default() };
@@ -167,7 +167,7 @@ fn drawings_have_axes_names_and_a_white_ground() {
 
 #[test]
 fn a_section_needs_something_to_show() {
-    assert!(check(&Section::default()).is_err());
+    assert!(check(&Figures::default()).is_err());
     let plots = vec![Plot { file: "a-plot".into(), ..Plot::default() }];
-    assert!(check(&Section { plots, ..Section::default() }).is_ok());
+    assert!(check(&Figures { plots, ..Figures::default() }).is_ok());
 }

@@ -9,17 +9,16 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use capnp_rpc::RpcSystem;
 use capnp_rpc::rpc_twoparty_capnp::Side;
-use capnp_rpc::{RpcSystem, twoparty};
 use oncemore_protocol::failure::{Delivery, Failure, Kind};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::spawn_local;
 use tokio::time::{Instant, interval_at, timeout};
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::error::Problem;
 use crate::executor::Executor;
-use crate::network::{Network, Stream};
+use crate::network::Network;
 use crate::oncemore_capnp::host;
 use crate::wire::{self, Answer, Attempt, VERSION};
 
@@ -148,8 +147,7 @@ async fn turn_back(address: &str, error: io::Error, mut outgoing: mpsc::Unbounde
 type System = RpcSystem<Side>;
 
 async fn open(network: &dyn Network, address: &str) -> io::Result<(host::Client, System)> {
-    let Stream { reader, writer } = network.connect(address).await?;
-    let vat = twoparty::VatNetwork::new(reader.compat(), writer.compat_write(), Side::Client, wire::reader_options());
+    let vat = wire::vat(network.connect(address).await?, Side::Client);
     let mut system = RpcSystem::new(Box::new(vat), None);
     let host: host::Client = system.bootstrap(Side::Server);
     let mut greeting = host.greet_request();

@@ -8,13 +8,18 @@ mod write;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use capnp_rpc::rpc_twoparty_capnp::Side;
+use capnp_rpc::twoparty::VatNetwork;
+use futures_util::io::{AsyncRead, BufReader, BufWriter};
 use oncemore_protocol::failure::{Delivery, Kind, Refusal};
 use oncemore_protocol::identity::Header;
 use oncemore_protocol::marks::FETCH;
 use oncemore_protocol::store::Digest;
 use sha2::Digest as _;
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::id::ObjectId;
+use crate::network::Stream;
 
 pub use read::Malformed;
 pub(crate) use read::{read_answer, read_attempt};
@@ -154,6 +159,13 @@ impl Request {
     pub(crate) fn fetch(request: http::Request<Bytes>) -> Self {
         Self { method: FETCH.into(), payload: Payload::Fetch(HttpRequest(Arc::new(request))) }
     }
+}
+
+/// One end of a connection. A message is written in several parts and read in several, so both directions have a buffer; the
+/// RPC system empties it after each message.
+pub(crate) fn vat(stream: Stream, side: Side) -> VatNetwork<impl AsyncRead + Unpin> {
+    let (reader, writer) = (BufReader::new(stream.reader.compat()), BufWriter::new(stream.writer.compat_write()));
+    VatNetwork::new(reader, writer, side, reader_options())
 }
 
 /// How much of a message a reader looks at before it takes it for an attack.

@@ -5,12 +5,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use capnp_rpc::rpc_twoparty_capnp::Side;
-use capnp_rpc::{RpcSystem, new_client, twoparty};
+use capnp_rpc::{RpcSystem, new_client};
 use oncemore_protocol::failure::{Kind, Refusal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_local;
 use tokio::time::sleep;
-use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 use tracing::{debug, warn};
 
 use super::life::{self, Arrived};
@@ -44,8 +43,7 @@ pub(super) async fn accept(shared: Arc<Shared>, mut listener: Box<dyn Listener>)
 
 /// Serves one connection until it ends or the host stops.
 async fn serve(shared: Arc<Shared>, stream: Stream) {
-    let Stream { reader, writer } = stream;
-    let vat = twoparty::VatNetwork::new(reader.compat(), writer.compat_write(), Side::Server, wire::reader_options());
+    let vat = wire::vat(stream, Side::Server);
     let mut stopped = shared.stopped.subscribe();
     let door: host::Client = new_client(Door(Arc::downgrade(&shared)));
     let system = RpcSystem::new(Box::new(vat), Some(door.client));

@@ -40,6 +40,12 @@ impl Turn {
         self.holder.get().is_none() && self.waiting.borrow().is_empty()
     }
 
+    /// Gives the turn, which is free, to a run that is being let in: what comes after it is neither claimed nor started
+    /// before it is done or waits (G9).
+    pub(crate) fn begin(&self, run: Ticket) {
+        self.holder.set(Some(run));
+    }
+
     /// Returns when the turn may have become free.
     pub(crate) async fn freed(&self) {
         self.freed.notified().await;

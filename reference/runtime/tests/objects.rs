@@ -8,6 +8,7 @@ mod support;
 use std::cell::RefCell;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use oncemore::{
     AbortController, CallError, Caller, Cause, ClassOptions, Context, Delivery, Directory, Durability, Executor, Host,
     InProcess, Kind, Namespace, Never, Reason, Remember, RetryOptions, durable_object,
@@ -206,6 +207,30 @@ fn a_host_that_shuts_down_finishes_what_runs_and_sends_on_what_waits() {
 }
 
 #[test]
+fn what_waits_for_its_turn_is_not_claimed_and_goes_on_after_a_kill() {
+    on_virtual_time(async {
+        for remember in [Remember::Durably, Remember::WithResults] {
+            let world = World::new();
+            let options = ClassOptions::new().remember(remember);
+            let host = world.host_with("only", options).await;
+            let talker = world.talkers().get_by_name("a");
+            talker.log().await.unwrap();
+            let calls = join_all((0..4).map(|name| talker.dwell(name.to_string())));
+            let kill = async {
+                sleep(Duration::from_millis(500)).await;
+                drop(host);
+                world.host_with("only", options).await
+            };
+            let (outcomes, _host) = tokio::join!(calls, kill);
+            let failed: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
+            assert_eq!(failed.len(), 1, "only the one that ran may have run: {failed:?}");
+            assert_eq!(failed[0].delivery(), Delivery::Unknown);
+            assert_eq!(talker.log().await.unwrap().len(), 6);
+        }
+    });
+}
+
+#[test]
 fn a_queue_that_is_full_says_so_and_nothing_ran() {
     on_virtual_time(async {
         let world = World::new();
@@ -213,7 +238,7 @@ fn a_queue_that_is_full_says_so_and_nothing_ran() {
         let talker = world.talkers().get_by_name("a");
         talker.log().await.unwrap();
         let calls = (0..6).map(|name| talker.dwell(name.to_string()));
-        let outcomes = futures_util::future::join_all(calls).await;
+        let outcomes = join_all(calls).await;
         let refused: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
         assert!(!refused.is_empty());
         for error in &refused {

@@ -188,6 +188,7 @@ impl<'a> Life<'a> {
             Payload::Fetch(request) => Input::Fetch(request.0.clone()),
         };
         let code = self.object.clone().run(request.method.clone(), input);
+        self.turn.begin(ticket);
         self.runs.push(Run::new(ticket, self.storage.clone(), self.turn.clone(), code));
     }
 

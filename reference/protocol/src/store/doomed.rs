@@ -10,7 +10,8 @@ use crate::time::Time;
 /// What a claim epoch has forgotten and nobody has freed yet.
 ///
 /// Freeing a million entries at once would hold up the one admission that began the epoch. So each admission after it frees
-/// a few: more than it can add, so nothing is left by the time the next epoch begins. It is no part of what a store knows.
+/// a few: more than it can add, so nothing is left by the time the next epoch begins. Until then a store takes up to twice
+/// its room. It is no part of what a store knows.
 #[derive(Default)]
 pub(super) struct Doomed(Option<Box<Entries>>);
 

@@ -20,7 +20,57 @@ pub enum Few<T, const N: usize> {
         items: [T; N],
     },
     /// On the heap.
-    Heap(Vec<T>),
+    Heap(Long<T>),
+}
+
+/// A sequence from whose front many are taken, as a queue's are: they stay where they were, and what comes after them moves
+/// only once they are half of all.
+#[derive(Clone)]
+pub struct Long<T> {
+    items: Vec<T>,
+    /// How many at the front are no longer there.
+    gone: usize,
+}
+
+impl<T: Copy> Long<T> {
+    fn as_slice(&self) -> &[T] {
+        self.items.get(self.gone..).unwrap_or_default()
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [T] {
+        self.items.get_mut(self.gone..).unwrap_or_default()
+    }
+
+    fn insert(&mut self, index: usize, item: T) {
+        let place = (self.gone + index).min(self.items.len());
+        self.items.insert(place, item);
+    }
+
+    /// The index is that of an item which is there.
+    fn remove(&mut self, index: usize) -> T {
+        if index > 0 {
+            return self.items.remove(self.gone + index);
+        }
+        let item = self.items[self.gone];
+        self.gone += 1;
+        if 2 * self.gone > self.items.len() {
+            self.items.drain(..self.gone);
+            self.gone = 0;
+        }
+        item
+    }
+
+    fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.items.drain(..self.gone);
+        self.gone = 0;
+        self.items.retain(keep);
+    }
+}
+
+impl<T> From<Vec<T>> for Long<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self { items, gone: 0 }
+    }
 }
 
 impl<T: Clone, const N: usize> Clone for Few<T, N> {
@@ -42,7 +92,10 @@ impl<T: Clone, const N: usize> Clone for Few<T, N> {
                 }
                 *len = *count;
             }
-            (Self::Heap(items), Self::Heap(from)) => items.clone_from(from),
+            (Self::Heap(items), Self::Heap(from)) => {
+                items.items.clone_from(&from.items);
+                items.gone = from.gone;
+            }
             (this, source) => *this = source.clone(),
         }
     }
@@ -60,7 +113,7 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::Inline { len, items } => items.get(..usize::from(*len)).unwrap_or_default(),
-            Self::Heap(items) => items,
+            Self::Heap(items) => items.as_slice(),
         }
     }
 
@@ -69,7 +122,7 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         match self {
             Self::Inline { len, items } => items.get_mut(..usize::from(*len)).unwrap_or_default(),
-            Self::Heap(items) => items,
+            Self::Heap(items) => items.as_mut_slice(),
         }
     }
 
@@ -117,9 +170,9 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
                 let mut heap = Vec::with_capacity(2 * N + 1);
                 heap.extend_from_slice(items);
                 heap.insert(index.min(N), item);
-                *self = Self::Heap(heap);
+                *self = Self::Heap(heap.into());
             }
-            Self::Heap(items) => items.insert(index.min(items.len()), item),
+            Self::Heap(items) => items.insert(index, item),
         }
     }
 
@@ -489,19 +542,26 @@ mod tests {
         }
 
         #[test]
-        fn few_is_a_vector(ops in proptest::collection::vec((0usize..6, 0u8..4, 0u8..3), 0..60)) {
+        fn few_is_a_vector(ops in proptest::collection::vec((0usize..6, 0u8..4, 0u8..8), 0..120)) {
             let mut few = Few::<u8, 3>::default();
             let mut vector = Vec::new();
             for (index, item, op) in ops {
                 match op {
-                    0 => { few.push(item); vector.push(item); }
-                    1 => { few.insert(index, item); vector.insert(index.min(vector.len()), item); }
-                    _ => {
+                    0..=2 => { few.push(item); vector.push(item); }
+                    3 => { few.insert(index, item); vector.insert(index.min(vector.len()), item); }
+                    4 | 5 => prop_assert_eq!(few.remove(0), (!vector.is_empty()).then(|| vector.remove(0))),
+                    6 => {
                         let expected = (index < vector.len()).then(|| vector.remove(index));
                         prop_assert_eq!(few.remove(index), expected);
                     }
+                    _ => { few.retain(|kept| *kept != item); vector.retain(|kept| *kept != item); }
                 }
                 prop_assert_eq!(few.as_slice(), vector.as_slice());
+                prop_assert_eq!(few.as_mut_slice(), vector.as_mut_slice());
+                let mut copy = Few::default();
+                copy.clone_from(&few);
+                prop_assert_eq!(&copy, &few);
+                prop_assert_eq!(&few.clone(), &few);
             }
         }
     }

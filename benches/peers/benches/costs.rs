@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use allocation_counter::measure;
 use oncemore_peers::calling::{Broken, peers, stopped_clock};
-use oncemore_peers::figures::{Figures, Table, write};
+use oncemore_peers::figures::{Aim, Figures, Table, write};
 use oncemore_protocol::caller::Call;
 use oncemore_protocol::lane::Lane;
 
@@ -17,7 +17,7 @@ at: the engine allocates nothing on any path, which `reference/protocol/tests/no
 fn main() {
     let runtime = stopped_clock();
     let _entered = runtime.enter();
-    let mut rows = Vec::new();
+    let (mut rows, mut engine) = (Vec::new(), 0);
     let all = peers(Instant::now());
     let by_hand = all.iter().find(|peer| peer.name == "by-hand-exact").unwrap().bytes as f64;
     for mut peer in all {
@@ -29,7 +29,7 @@ fn main() {
         };
         let ((none, _), (ten, bytes)) = (allocations(0), allocations(10));
         if peer.name.starts_with("engine") {
-            assert_eq!((none, ten), (0, 0), "the engine allocates");
+            engine += none + ten;
         }
         let size = format!("{} ({:.2}×)", peer.bytes, peer.bytes as f64 / by_hand);
         let row = [peer.name.to_owned(), size, none.to_string(), ten.to_string(), bytes.to_string()];
@@ -49,6 +49,8 @@ fn main() {
         size_of::<Lane>()
     );
     let table = Table { caption, columns: columns.map(str::to_owned).to_vec(), rows };
-    let section = Figures { tables: vec![table], ..Figures::here(14, "A call's size, and its allocations", NOTE) };
+    let aims = vec![Aim::at_most("allocations of the engine in a call", engine as f64, 0.0, |count| count.to_string())];
+    let section =
+        Figures { tables: vec![table], aims, ..Figures::here(14, "A call's size, and its allocations", NOTE) };
     write(&section, "caller-costs").unwrap();
 }

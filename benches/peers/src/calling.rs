@@ -93,32 +93,38 @@ impl Engine {
         let began = clock.now();
         let (mut call, _) = Call::<Broken>::start(terms, true, began);
         let settlement = loop {
-            let sent = call.resolved(terms, lane, HERE, WallTime::default()).unwrap();
-            let outcome = attempt(&sent.header).await;
-            let next = match outcome {
-                Ok(_) => {
-                    // A first attempt's answer is taken whenever it comes, so nobody need know when.
-                    let now = if sent.header.ordinal.0 == 1 { began } else { clock.now() };
-                    call.handle(terms, now, 0, Input::Answered).next
-                }
-                Err(failure) => {
-                    let draw = small(generator.draw());
-                    call.handle(terms, clock.now(), draw, Input::Failed(Failure::dropped(failure))).next
-                }
+            // What is sent is not kept while the attempt is under way.
+            let sending = {
+                let sent = call.resolved(terms, lane, HERE, WallTime::default()).unwrap();
+                attempt(&sent.header)
             };
-            match (next, outcome) {
-                (Next::Settle(settlement), outcome) => break (settlement, outcome),
-                (Next::Sleep { until }, _) => {
-                    ready(()).await;
-                    if let Next::Settle(settlement) = call.handle(terms, until, 0, Input::Timer).next {
-                        break (settlement, outcome);
+            let failure = match sending.await {
+                Ok(value) => {
+                    // A first attempt's answer is taken whenever it comes, so nobody need know when.
+                    let now = if call.ordinal().0 == 1 { began } else { clock.now() };
+                    match call.handle(terms, now, 0, Input::Answered).next {
+                        Next::Settle(Settlement::Answered) => {
+                            lane.settle(call.identity().unwrap().number);
+                            return Ok(value);
+                        }
+                        next @ (Next::Wait | Next::Resolve(_) | Next::Sleep { .. } | Next::Settle(_)) => break next,
                     }
                 }
-                (Next::Resolve(_) | Next::Wait, _) => unreachable!("neither follows an attempt's end"),
+                Err(failure) => Input::Failed(Failure::dropped(failure)),
+            };
+            match call.handle(terms, clock.now(), small(generator.draw()), failure).next {
+                Next::Sleep { until } => {
+                    ready(()).await;
+                    match call.handle(terms, until, 0, Input::Timer).next {
+                        Next::Resolve(_) => {}
+                        next @ (Next::Wait | Next::Sleep { .. } | Next::Settle(_)) => break next,
+                    }
+                }
+                next @ (Next::Wait | Next::Resolve(_) | Next::Settle(_)) => break next,
             }
         };
         lane.settle(call.identity().unwrap().number);
-        settled(settlement.0, settlement.1)
+        Err(shown(settlement))
     }
 
     /// What the engine does for a call that succeeds at once, without a future around it: its number.
@@ -127,13 +133,17 @@ impl Engine {
     }
 }
 
-/// What user code sees.
-fn settled(settlement: Settlement<Broken>, last: Result<u64, Broken>) -> Result<u64, Broken> {
-    match settlement {
-        Settlement::Answered => last,
-        Settlement::Failed(failure) => Err(failure.payload),
-        Settlement::Aborted(reason) => Err(reason),
-        Settlement::Dropped => Err(0),
+/// What user code sees of a call that was not answered.
+fn shown(next: Next<Broken>) -> Broken {
+    match next {
+        Next::Settle(Settlement::Failed(failure)) => failure.payload,
+        Next::Settle(Settlement::Aborted(reason)) => reason,
+        Next::Settle(Settlement::Answered | Settlement::Dropped)
+        | Next::Wait
+        | Next::Resolve(_)
+        | Next::Sleep { .. } => {
+            unreachable!("nobody asked for it")
+        }
     }
 }
 

@@ -62,9 +62,9 @@ fn the_page_is_written_below_its_head() {
     let page = fs::read_to_string(docs.join("benchmarks.md")).unwrap();
     assert!(page.starts_with(&format!("# By hand\n\n{MARK}\n\nWritten on ")), "{page}");
     for part in [
-        "| a call that succeeds at once, with a coarse clock | 12.0 ns | 10.0 ns | 20 % |",
+        "| a call that succeeds at once, driven by hand, with a coarse clock | 12.0 ns | 10.0 ns | 20 % |",
         "| a new call in D3 with 1 Mi claims live, beside one cache line at random | 4.00× | 3.00× | 33 % |",
-        "| a call that succeeds at once, beside an identity and one reading of an exact clock | 1.20× | 1.30× |  |",
+        "| a call that succeeds at once, driven by hand, beside an identity and one reading of an exact clock | 1.20× | 1.30× |  |",
         "|  | 1 Ki | 1 Mi |\n|---|---|---|\n| one-cache-line | 10.0 ns (1.00×) | 10.0 ns (1.00×) |\n| D3-32-a-caller |",
         "| engine-alone-coarse | 12.0 ns (6.00×) |",
         "| D4-commit-64 | 1.00 µs, 1.0 M/s (1.00×) |",

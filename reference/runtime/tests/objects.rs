@@ -217,7 +217,8 @@ fn what_waits_for_its_turn_is_not_claimed_and_goes_on_after_a_kill() {
             talker.log().await.unwrap();
             let calls = join_all((0..4).map(|name| talker.dwell(name.to_string())));
             let kill = async {
-                sleep(Duration::from_millis(500)).await;
+                // When the second has begun: that was let in while two others waited.
+                sleep(Duration::from_millis(1500)).await;
                 drop(host);
                 world.host_with("only", options).await
             };
@@ -225,7 +226,7 @@ fn what_waits_for_its_turn_is_not_claimed_and_goes_on_after_a_kill() {
             let failed: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
             assert_eq!(failed.len(), 1, "only the one that ran may have run: {failed:?}");
             assert_eq!(failed[0].delivery(), Delivery::Unknown);
-            assert_eq!(talker.log().await.unwrap().len(), 6);
+            assert_eq!(talker.log().await.unwrap().len(), 4, "the two that waited ran after the kill");
         }
     });
 }

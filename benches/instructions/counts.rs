@@ -44,18 +44,18 @@ fn failing_call((terms, lane): (Terms, Lane)) -> u64 {
 }
 
 #[library_benchmark(setup = object)]
-#[bench::d1(args = (Design::VolatileOpen, 32), config = at_most(1_269_789))]
-#[bench::d2(args = (Design::VolatileClock, 32), config = at_most(1_287_789))]
-#[bench::d3(args = (Design::VolatileIncarnation, 32), config = at_most(1_274_789))]
-#[bench::d3_one_call_each(args = (Design::VolatileIncarnation, 1), config = at_most(1_534_617))]
-#[bench::d4(args = (Design::Durable, 32), config = at_most(1_312_789))]
-#[bench::d5(args = (Design::DurableResults, 32), config = at_most(6_460_988))]
+#[bench::d1(args = (Design::VolatileOpen, 32), config = at_most(1_325_789))]
+#[bench::d2(args = (Design::VolatileClock, 32), config = at_most(1_342_789))]
+#[bench::d3(args = (Design::VolatileIncarnation, 32), config = at_most(1_330_789))]
+#[bench::d3_one_call_each(args = (Design::VolatileIncarnation, 1), config = at_most(1_590_617))]
+#[bench::d4(args = (Design::Durable, 32), config = at_most(1_369_789))]
+#[bench::d5(args = (Design::DurableResults, 32), config = at_most(6_295_324))]
 fn admission(object: Object) -> Object {
     black_box(admissions(black_box(object)))
 }
 
 #[library_benchmark(setup = object)]
-#[bench::d3(args = (Design::VolatileIncarnation, 32), config = at_most(731_053))]
+#[bench::d3(args = (Design::VolatileIncarnation, 32), config = at_most(728_869))]
 fn refusal(object: Object) -> Object {
     black_box(refusals(black_box(object)))
 }

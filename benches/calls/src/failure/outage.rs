@@ -109,7 +109,8 @@ pub(crate) fn measure(quick: bool) -> (Table, Vec<Plot>) {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    // A sum of many parts may be a little less than nothing.
+    format!("{:.1} %", share.max(0.0) * 100.0)
 }
 
 fn plots(calls: u32) -> Vec<Plot> {

@@ -84,10 +84,15 @@ pub(crate) fn verdict(costs: &[Cost]) -> String {
         let figures: Vec<_> = of(what).map(percent).collect();
         format!("{what}, {}", figures.join(" and "))
     });
+    let why = match of(PAIRS[0].2).any(|cost| median(&cost.time) - 1.0 >= AIM) {
+        true => " What stands in the way is the object's claim: what the gate does for each attempt.",
+        false => "",
+    };
     format!(
         "**Aim: the machinery of retries, on both sides, costs less than {:.0} % of a call over loopback.** The caller's \
-         machine, the identity on its way and the object's claim together: {}. Pairs of short slices, of which the median is \
-         shown, and half the width of the middle half. The rest of what the runtime does, of which retries are no part: {}.",
+         machine, the identity on its way and the object's claim together, over TCP: {}.{why} Short slices with and without \
+         alternate; shown is the median of their ratios, and half the width of the middle half. In the same way: {}. With \
+         `max_retries(0)` a call has the same machine and identity, and so the same price.",
         AIM * 100.0,
         aim.collect::<Vec<_>>().join("; "),
         others.collect::<Vec<_>>().join("; ")

@@ -21,8 +21,8 @@ impl Wire {
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::InProcess => "in-process link",
-            Self::Unix => "Unix socket",
+            Self::InProcess => "an in-process link",
+            Self::Unix => "a Unix socket",
             Self::Tcp => "TCP on loopback",
         }
     }

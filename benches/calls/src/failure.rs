@@ -76,7 +76,7 @@ pub(crate) async fn of_processes(quick: bool, report: &mut Report) -> Result<(),
         let outcome = restart::run(case, size).await?;
         eprintln!("{}: {} answered after the kill", name(case), outcome.answers.len());
         table.row(row(case, &outcome, undisturbed));
-        if case.retries {
+        if !outcome.answers.is_empty() {
             series.push(Series { name: name(case), points: answered_over_time(&outcome) });
         }
     }

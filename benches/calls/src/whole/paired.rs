@@ -85,7 +85,10 @@ pub(crate) fn verdict(costs: &[Cost]) -> String {
         format!("{what}, {}", figures.join(" and "))
     });
     let why = match of(PAIRS[0].2).any(|cost| median(&cost.time) - 1.0 >= AIM) {
-        true => " What stands in the way is the object's claim: what the gate does for each attempt.",
+        true => {
+            " What stands in the way: the largest single part of it in a profile is what the object's gate does for each \
+             attempt; the rest is spread thin."
+        }
         false => "",
     };
     format!(

@@ -63,7 +63,7 @@ fn in_one_thread<F: Future>(task: F) -> io::Result<F::Output> {
 }
 
 fn whole_call(quick: bool) -> Result<(), Box<dyn Error>> {
-    in_one_thread(whole::measure(quick))??.publish("whole-call")
+    in_one_thread(whole::measure(quick))??.publish("whole-call", quick)
 }
 
 fn under_failure(quick: bool) -> Result<(), Box<dyn Error>> {
@@ -71,5 +71,5 @@ fn under_failure(quick: bool) -> Result<(), Box<dyn Error>> {
     in_one_thread(failure::of_processes(quick, &mut report))??;
     failure::on_virtual_time(quick, &mut report)?;
     report.note = failure::NOTE.into();
-    report.publish("under-failure")
+    report.publish("under-failure", quick)
 }

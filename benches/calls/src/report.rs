@@ -62,14 +62,15 @@ impl Report {
         }
     }
 
-    /// Shows the tables and writes `<target>/oncemore-figures/<name>.json`.
-    pub(crate) fn publish(&self, name: &str) -> Result<(), Box<dyn Error>> {
+    /// Shows the tables and writes `<target>/oncemore-figures/<name>.json`; figures not to be relied on go into a folder of
+    /// their own.
+    pub(crate) fn publish(&self, name: &str, quick: bool) -> Result<(), Box<dyn Error>> {
         println!("\n{}: {}, {}, commit {}\n", self.title, self.taken, self.machine, self.commit);
         for table in &self.tables {
             println!("{}", table.text());
         }
         println!("{}\n", self.note);
-        let folder = target().join("oncemore-figures");
+        let folder = target().join("oncemore-figures").join(if quick { "quick" } else { "" });
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{name}.json"));
         fs::write(&path, serde_json::to_string_pretty(self)?)?;

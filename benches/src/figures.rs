@@ -1,5 +1,6 @@
 //! Figures that are no criterion estimates, for the page: tables and plots, in a file that the report reads.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
@@ -70,6 +71,46 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+impl Table {
+    /// A table without rows yet.
+    #[must_use]
+    pub fn new(caption: impl Into<String>, columns: &[&str]) -> Self {
+        Self { caption: caption.into(), columns: columns.iter().map(|&name| name.into()).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has another number of cells than there are columns.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let row: Vec<_> = cells.into_iter().collect();
+        assert_eq!(row.len(), self.columns.len(), "a row has a cell for each column: {row:?}");
+        self.rows.push(row);
+    }
+
+    /// The table as text: the first column to the left, the others to the right.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let width = |column: usize| {
+            let cells = self.rows.iter().map(|row| &row[column]).chain([&self.columns[column]]);
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<_> = (0..self.columns.len()).map(width).collect();
+        let mut text = format!("{}\n", self.caption);
+        for row in [&self.columns].into_iter().chain(&self.rows) {
+            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let written = match column {
+                    0 => write!(text, "  {cell:<width$}"),
+                    _ => write!(text, "  {cell:>width$}"),
+                };
+                written.unwrap_or_default();
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
 /// A plot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
@@ -120,9 +161,8 @@ impl Figures {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&self, name: &str) -> io::Result<PathBuf> {
-        let folder = target().join("oncemore-figures");
-        fs::create_dir_all(&folder)?;
-        let path = folder.join(name).with_extension("json");
+        let path = target().join("oncemore-figures").join(name).with_extension("json");
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::write(&path, serde_json::to_string_pretty(self)?)?;
         Ok(path)
     }
@@ -145,4 +185,17 @@ fn machine() -> String {
 fn said_by(program: &str, arguments: &[&str]) -> String {
     let said = Command::new(program).args(arguments).output();
     said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut table = Table::new("both", &["what", "much"]);
+        table.row(["a".into(), "1".into()]);
+        table.row(["longer".into(), "12345".into()]);
+        assert_eq!(table.text(), "both\n  what     much\n  a           1\n  longer  12345\n");
+    }
 }

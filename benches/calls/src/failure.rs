@@ -115,11 +115,11 @@ fn milliseconds(span: Duration) -> String {
 }
 
 /// How many calls had been answered by when: at most a hundred points.
-fn answered_over_time(outcome: &Outcome) -> Vec<[f64; 2]> {
+fn answered_over_time(outcome: &Outcome) -> Vec<(f64, f64)> {
     let answers = &outcome.answers;
     let every = answers.len().div_ceil(100).max(1);
     let points = answers.iter().enumerate().filter(|(index, _)| index % every == 0 || index + 1 == answers.len());
-    points.map(|(index, at)| [at.as_secs_f64(), (index + 1) as f64]).collect()
+    points.map(|(index, at)| (at.as_secs_f64(), (index + 1) as f64)).collect()
 }
 
 fn plot(series: Vec<Series>) -> Plot {

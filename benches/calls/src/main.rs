@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use failure::host::How;
-use report::Report;
+use report::{Report, publish};
 use tokio::runtime::Builder;
 use tokio::task::LocalSet;
 
@@ -63,13 +63,12 @@ fn in_one_thread<F: Future>(task: F) -> io::Result<F::Output> {
 }
 
 fn whole_call(quick: bool) -> Result<(), Box<dyn Error>> {
-    in_one_thread(whole::measure(quick))??.publish("whole-call", quick)
+    publish(&in_one_thread(whole::measure(quick))??, "whole-call", quick)
 }
 
 fn under_failure(quick: bool) -> Result<(), Box<dyn Error>> {
-    let mut report = Report::new(40, "Under failure");
+    let mut report = Report::here(40, "Under failure", failure::NOTE);
     in_one_thread(failure::of_processes(quick, &mut report))??;
     failure::on_virtual_time(quick, &mut report)?;
-    report.note = failure::NOTE.into();
-    report.publish("under-failure", quick)
+    publish(&report, "under-failure", quick)
 }

@@ -46,7 +46,7 @@ impl Effort {
 pub(crate) async fn measure(quick: bool) -> Result<Report, Failure> {
     let effort = Effort::of(quick);
     let server = Side::start()?;
-    let mut report = Report::new(30, "A whole call");
+    let mut report = Report::here(30, "A whole call", "");
     let mut costs = Vec::new();
     for wire in Wire::ALL {
         let field = Field::connect(wire, &server).await?;
@@ -59,6 +59,7 @@ pub(crate) async fn measure(quick: bool) -> Result<Report, Failure> {
     }
     report.tables.push(paired::table(&costs));
     report.note = tables::note(&costs);
+    report.aims = paired::aims(&costs);
     Ok(report)
 }
 

@@ -102,9 +102,9 @@ pub(crate) fn measure() -> (Table, Plot) {
     (table, plot(series))
 }
 
-fn points(buckets: &[usize]) -> Vec<[f64; 2]> {
+fn points(buckets: &[usize]) -> Vec<(f64, f64)> {
     let each = BUCKET.as_secs_f64();
-    buckets.iter().enumerate().map(|(index, &count)| [index as f64 * each, count as f64 / each]).collect()
+    buckets.iter().enumerate().map(|(index, &count)| (index as f64 * each, count as f64 / each)).collect()
 }
 
 fn plot(series: Vec<Series>) -> Plot {

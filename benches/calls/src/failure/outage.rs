@@ -117,7 +117,7 @@ fn plots(calls: u32) -> Vec<Plot> {
     let lengths: Vec<_> = (0..=120).map(|tenths| Duration::from_millis(tenths * 100)).collect();
     let series = |figure: fn(Share) -> f64| {
         let lines = policies().into_iter().map(|(name, policy)| {
-            let points = lengths.iter().map(|&outage| [outage.as_secs_f64(), figure(share(policy, outage, calls))]);
+            let points = lengths.iter().map(|&outage| (outage.as_secs_f64(), figure(share(policy, outage, calls))));
             Series { name: name.into(), points: points.collect() }
         });
         lines.collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use super::Effort;
 use super::load;
 use super::rival::{Failure, Field, Kind};
-use crate::report::Table;
+use crate::report::{Aim, Table};
 use crate::statistics::{median, quantile};
 
 /// What is compared: with, without, and what lies between the two. The first is what the aim speaks of.
@@ -69,6 +69,19 @@ pub(crate) fn table(costs: &[Cost]) -> Table {
 
 fn middle(ratios: &[f64]) -> String {
     format!("{:.3} to {:.3}", quantile(ratios, 0.25), quantile(ratios, 0.75))
+}
+
+/// What a call over loopback takes more for the machinery of retries.
+pub(crate) fn aims(costs: &[Cost]) -> Vec<Aim> {
+    let of_all = costs.iter().filter(|cost| cost.what == PAIRS[0].2);
+    let aim = |cost: &Cost| {
+        let what = format!("retries' part of a call over TCP on loopback, {} in flight", cost.in_flight);
+        let figure = median(&cost.time) - 1.0;
+        let missed = if figure < AIM { String::new() } else { format!("{:.1} points", (figure - AIM) * 100.0) };
+        let show = |share: f64| format!("{:.1} %", share * 100.0);
+        Aim { what, figure: show(figure), aimed: show(AIM), missed }
+    };
+    of_all.map(aim).collect()
 }
 
 /// Whether the aim is met, in words.

@@ -142,8 +142,8 @@ for it. The runtime commits for each claim; 64 that wait for one commit are what
     },
     Known {
         group: "exploration",
-        order: 80,
-        title: "The checker",
+        order: 51,
+        title: "Exploration, beside Stateright",
         note: "Unique states a second.",
         beside: "",
         drawn: None,
@@ -178,7 +178,10 @@ fn table(known: &Known, group: &Group) -> Table {
     });
     let caption = match known.beside {
         "" => "× is beside the least in the column.".to_owned(),
-        beside => format!("× is beside `{beside}`, with the same clock where there are two."),
+        beside if names(known, group).iter().any(|name| name.ends_with("-coarse")) => {
+            format!("× is beside `{beside}`, with the same clock.")
+        }
+        beside => format!("× is beside `{beside}`."),
     };
     Table { caption, columns, rows: rows.collect() }
 }

@@ -1,7 +1,8 @@
 //! The checker beside Stateright: the suite's largest scenarios, which both search as the very same transition system, and
 //! two-phase commit with eight participants, which is also written for Stateright alone.
 //!
-//! One search of each kind is written down whole, with its generated states and its memory; criterion repeats them.
+//! Each search is made three times, in turns, and written down with its generated states and its memory. Criterion repeats
+//! the quick ones: what it needs at least, ten runs, would take the slow ones a quarter of an hour.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark that cannot go on has failed")]
 
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
-use oncemore_benches::figures::{Figures, Table};
+use oncemore_benches::figures::{Figures, Table, only_tried};
 use oncemore_model::explore::stateright::{StaterightSearch, count_with_stateright};
 use oncemore_model::explore::{BreadthFirst, Engine, Limits, System};
 use oncemore_model::model::Model;
@@ -33,6 +34,9 @@ static ALLOCATOR: PeakMemAlloc<MiMalloc> = PeakMemAlloc::new(MiMalloc);
 /// The three largest of the default suite.
 const SCENARIOS: [&str; 3] = ["two-callers", "limits", "limits-duplicates"];
 
+/// The quickest of them, which criterion repeats.
+const REPEATED: &str = "limits-duplicates";
+
 const PARTICIPANTS: usize = 8;
 const TWO_PHASE_COMMIT: &str = "two-phase-commit-8";
 
@@ -45,6 +49,35 @@ struct Search<'a> {
     system: &'a str,
     run: Box<dyn Fn() -> Counts + 'a>,
 }
+
+impl Search<'_> {
+    /// Whether criterion repeats it.
+    fn is_repeated(&self) -> bool {
+        self.system == REPEATED
+            || self.system == TWO_PHASE_COMMIT
+                && !self.name.contains("breadth")
+                && !self.name.ends_with("depth-first-2-thread")
+    }
+}
+
+/// What the turns of one search said.
+struct Runs {
+    counts: Counts,
+    /// The most that was allocated at once, the first time.
+    peak_bytes: u64,
+    /// Of each turn.
+    seconds: [f64; TURNS],
+}
+
+impl Runs {
+    fn median_seconds(&self) -> f64 {
+        let mut seconds = self.seconds;
+        seconds.sort_by(f64::total_cmp);
+        seconds[TURNS / 2]
+    }
+}
+
+const TURNS: usize = 3;
 
 fn explore<S: System>(system: &S, threads: usize) -> Counts {
     let limits = Limits { threads: NonZeroUsize::new(threads).unwrap(), ..Limits::default() };
@@ -107,47 +140,67 @@ fn all_searches() -> Vec<Search<'static>> {
     all
 }
 
-/// Every search once, written down.
-fn written_down(searches: &[Search<'_>]) -> Vec<Counts> {
+/// Every search so many times, in turns, so that what else the machine does falls on all of them.
+fn in_turns(searches: &[Search<'_>]) -> Vec<Runs> {
+    let mut all = Vec::new();
+    for turn in 0..if only_tried() { 1 } else { TURNS } {
+        for (index, search) in searches.iter().enumerate() {
+            ALLOCATOR.reset_peak_memory();
+            let begun = Instant::now();
+            let counts = (search.run)();
+            let seconds = begun.elapsed().as_secs_f64();
+            if turn == 0 {
+                let peak_bytes = ALLOCATOR.get_peak_memory() as u64;
+                all.push(Runs { counts, peak_bytes, seconds: [seconds; TURNS] });
+            }
+            let runs: &mut Runs = &mut all[index];
+            assert_eq!(counts.0, runs.counts.0, "{} of {} counts other states each time", search.name, search.system);
+            runs.seconds[turn] = seconds;
+        }
+    }
+    all
+}
+
+fn write_down(searches: &[Search<'_>], all: &[Runs]) {
     let mut table = Table {
-        caption: "One run of each search".into(),
+        caption: format!("Each search, the median of {TURNS} runs"),
         columns: ["system", "search", "unique", "generated", "seconds", "unique/s", "generated/s", "bytes a state"]
             .map(String::from)
             .into(),
         rows: Vec::new(),
     };
-    let mut all = Vec::new();
-    for search in searches {
-        ALLOCATOR.reset_peak_memory();
-        let begun = Instant::now();
-        let (unique, generated) = (search.run)();
-        let seconds = begun.elapsed().as_secs_f64();
-        let bytes = ALLOCATOR.get_peak_memory() as u64 / unique;
+    for (search, runs) in searches.iter().zip(all) {
+        let (seconds, (unique, generated)) = (runs.median_seconds(), runs.counts);
         let millions = |count: u64| format!("{:.2} M", count as f64 / seconds / 1e6);
         let cells = [unique.to_string(), generated.to_string(), format!("{seconds:.2}")];
         let row = [search.system.to_owned(), search.name.clone()].into_iter().chain(cells);
-        table.rows.push(row.chain([millions(unique), millions(generated), bytes.to_string()]).collect());
-        all.push((unique, generated));
+        let bytes = (runs.peak_bytes / unique).to_string();
+        table.rows.push(row.chain([millions(unique), millions(generated), bytes]).collect());
     }
-    let note = "Unique and generated states, and the most memory that was allocated at once. All searches of a system must \
-                count the same states, or the benchmark fails.";
+    let note = "Unique and generated states, and the most memory that was allocated at once. The runs were taken in turns, one \
+                of each search and then the next of each. All searches of a system must count the same states, or the \
+                benchmark fails.";
     let figures = Figures { tables: vec![table], ..Figures::here(50, "The checker", note) };
     println!("written to {}", figures.write("checker").unwrap().display());
-    all
 }
 
 fn exploration(criterion: &mut Criterion) {
     let searches = all_searches();
-    let counts = written_down(&searches);
+    let all = in_turns(&searches);
+    for (search, runs) in searches.iter().zip(&all) {
+        let first = searches.iter().position(|other| other.system == search.system).unwrap();
+        assert_eq!(runs.counts.0, all[first].counts.0, "{} of {} counts other states", search.name, search.system);
+    }
+    if !only_tried() {
+        write_down(&searches, &all);
+    }
     let mut group = criterion.benchmark_group("exploration");
     group.sampling_mode(SamplingMode::Flat).sample_size(10).measurement_time(Duration::from_secs(5));
     group.warm_up_time(Duration::from_millis(1));
-    for (search, expected) in searches.iter().zip(&counts) {
-        let first = searches.iter().position(|other| other.system == search.system).unwrap();
-        assert_eq!(expected.0, counts[first].0, "{} of {} counts other states", search.name, search.system);
-        group.throughput(Throughput::Elements(expected.0));
+    for (search, runs) in searches.iter().zip(&all).filter(|(search, _)| search.is_repeated()) {
+        group.throughput(Throughput::Elements(runs.counts.0));
         group.bench_function(format!("{}/{}", search.name, search.system), |bencher| {
-            bencher.iter(|| assert_eq!((search.run)().0, expected.0));
+            bencher.iter(|| assert_eq!((search.run)().0, runs.counts.0));
         });
     }
     group.finish();

@@ -168,6 +168,12 @@ impl Figures {
     }
 }
 
+/// Whether a benchmark is only tried out, as `cargo bench -- --test` does.
+#[must_use]
+pub fn only_tried() -> bool {
+    env::args().any(|argument| argument == "--test")
+}
+
 /// Cargo's target folder: that of the variable, or that of the package at work.
 #[must_use]
 pub fn target() -> PathBuf {

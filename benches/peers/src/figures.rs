@@ -1,9 +1,9 @@
 //! Figures that criterion does not take: what they are taken with, and how they are shown.
 
 use std::time::Duration;
-use std::{env, fs, io};
+use std::{fs, io};
 
-pub use oncemore_benches::figures::{Aim, Figures, Plot, Series, Table};
+pub use oncemore_benches::figures::{Aim, Figures, Plot, Series, Table, only_tried};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Where in a target folder figures lie.
@@ -33,12 +33,6 @@ pub fn resident_bytes() -> u64 {
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or_default();
     pages * rustix::param::page_size() as u64
-}
-
-/// Whether a benchmark is only tried out, as `cargo bench -- --test` does.
-#[must_use]
-pub fn only_tried() -> bool {
-    env::args().any(|argument| argument == "--test")
 }
 
 /// `1.2 µs`.

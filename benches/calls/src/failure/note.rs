@@ -6,8 +6,9 @@ writes its call's token with its object's data, and afterwards what callers were
 fails if an unmarked call took effect twice, if one was answered and left no effect, or if one was said not to have been delivered \
 and did. Times are from the kill on; *undisturbed* is how long as many calls take to which nothing happens. Without retries all \
 calls in flight are lost. With them no marked call is. An unmarked one can only be answered by an object that remembers durably \
-(D4, D5), and then those are lost that were running, which is at most one for each object; by incarnation (D3, the default), the \
-object's next life can't tell which of them ran, and refuses all.
+(D4, D5), and then those are lost that were running, which is at most one for each object, and with D4, which keeps no results, \
+those that had run and whose answer had not yet arrived; by incarnation (D3, the default), the object's next life can't tell which \
+of them ran, and refuses all.
 
 **An outage.** The caller's machine alone, on virtual time. A call's first attempt is lost when the outage begins; until it is over, \
 nothing can be connected to. The four delays of the default schedule are between 3 and 8.5 s together: it bridges every outage of up \

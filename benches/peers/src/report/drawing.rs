@@ -8,9 +8,12 @@ use plotters::prelude::*;
 
 use crate::figures::{Plot, Series, count};
 
-const SIZE: (u32, u32) = (960, 540);
-/// What the legend takes, at the right.
+/// Without the legend.
+const SIZE: (u32, u32) = (740, 540);
+/// What the legend takes at the right, at least.
 const LEGEND: u32 = 220;
+/// Where a name begins in the legend, and what each of its letters takes at most.
+const NAME: (u32, u32) = (42, 9);
 
 /// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), with a brown instead of the yellow that is
 /// hard to see on white.
@@ -29,9 +32,9 @@ const COLOURS: [RGBColor; 8] = [
 pub(super) fn svg(plot: &Plot) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     {
-        let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let root = SVGBackend::with_string(&mut text, (SIZE.0 + legend_width(plot), SIZE.1)).into_drawing_area();
         root.fill(&WHITE)?;
-        let (main, legend) = root.split_horizontally(SIZE.0 - LEGEND);
+        let (main, legend) = root.split_horizontally(SIZE.0);
         let (x, y) = (Axis::of(plot, 0), Axis::of(plot, 1));
         match (plot.log_x, plot.log_y) {
             (false, false) => {
@@ -47,6 +50,12 @@ pub(super) fn svg(plot: &Plot) -> Result<String, Box<dyn Error>> {
         root.present()?;
     }
     Ok(text)
+}
+
+/// So much that the longest name is read whole.
+fn legend_width(plot: &Plot) -> u32 {
+    let longest = plot.series.iter().map(|series| series.name.chars().count()).max().unwrap_or_default();
+    u32::try_from(longest).map_or(LEGEND, |letters| NAME.0.saturating_add(NAME.1.saturating_mul(letters))).max(LEGEND)
 }
 
 /// From where to where an axis goes.
@@ -137,7 +146,7 @@ fn name(
     }
     legend.draw(&marker((18, y), index))?;
     let text = TextStyle::from(("sans-serif", 16)).color(&BLACK);
-    legend.draw(&Text::new(series.name.clone(), (42, y - 7), text))?;
+    legend.draw(&Text::new(series.name.clone(), (i32::try_from(NAME.0)?, y - 7), text))?;
     Ok(())
 }
 

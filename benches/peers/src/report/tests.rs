@@ -166,6 +166,18 @@ fn drawings_have_axes_names_and_a_white_ground() {
 }
 
 #[test]
+fn a_drawing_is_wide_enough_for_its_longest_name() {
+    let width = |name: &str| {
+        let series = vec![Series { name: name.into(), points: vec![(0.0, 1.0)] }];
+        let svg = drawing::svg(&Plot { series, ..Plot::default() }).unwrap();
+        let (_, rest) = svg.split_once("width=\"").unwrap();
+        rest.split_once('"').unwrap().0.parse::<usize>().unwrap()
+    };
+    assert_eq!(width("short"), width("shorter"));
+    assert!(width(&"long".repeat(20)) >= width("short") - 220 + 42 + 80 * 8);
+}
+
+#[test]
 fn a_section_needs_something_to_show() {
     assert!(check(&Figures::default()).is_err());
     let plots = vec![Plot { file: "a-plot".into(), ..Plot::default() }];

@@ -66,14 +66,14 @@ struct Runs {
     /// The most that was allocated at once, the first time.
     peak_bytes: u64,
     /// Of each turn.
-    seconds: [f64; TURNS],
+    seconds: Vec<f64>,
 }
 
 impl Runs {
     fn median_seconds(&self) -> f64 {
-        let mut seconds = self.seconds;
+        let mut seconds = self.seconds.clone();
         seconds.sort_by(f64::total_cmp);
-        seconds[TURNS / 2]
+        seconds[seconds.len() / 2]
     }
 }
 
@@ -151,31 +151,26 @@ fn in_turns(searches: &[Search<'_>]) -> Vec<Runs> {
             let seconds = begun.elapsed().as_secs_f64();
             if turn == 0 {
                 let peak_bytes = ALLOCATOR.get_peak_memory() as u64;
-                all.push(Runs { counts, peak_bytes, seconds: [seconds; TURNS] });
+                all.push(Runs { counts, peak_bytes, seconds: Vec::new() });
             }
             let runs: &mut Runs = &mut all[index];
             assert_eq!(counts.0, runs.counts.0, "{} of {} counts other states each time", search.name, search.system);
-            runs.seconds[turn] = seconds;
+            runs.seconds.push(seconds);
         }
     }
     all
 }
 
 fn write_down(searches: &[Search<'_>], all: &[Runs]) {
-    let mut table = Table {
-        caption: format!("Each search, the median of {TURNS} runs"),
-        columns: ["system", "search", "unique", "generated", "seconds", "unique/s", "generated/s", "bytes a state"]
-            .map(String::from)
-            .into(),
-        rows: Vec::new(),
-    };
+    let columns = ["system", "search", "unique", "generated", "seconds", "unique/s", "generated/s", "bytes a state"];
+    let mut table = Table::new(format!("Each search, the median of {TURNS} runs"), &columns);
     for (search, runs) in searches.iter().zip(all) {
         let (seconds, (unique, generated)) = (runs.median_seconds(), runs.counts);
         let millions = |count: u64| format!("{:.2} M", count as f64 / seconds / 1e6);
         let cells = [unique.to_string(), generated.to_string(), format!("{seconds:.2}")];
         let row = [search.system.to_owned(), search.name.clone()].into_iter().chain(cells);
         let bytes = (runs.peak_bytes / unique).to_string();
-        table.rows.push(row.chain([millions(unique), millions(generated), bytes]).collect());
+        table.row(row.chain([millions(unique), millions(generated), bytes]));
     }
     let note = "Unique and generated states, and the most memory that was allocated at once. The runs were taken in turns, one \
                 of each search and then the next of each. All searches of a system must count the same states, or the \

@@ -6,8 +6,10 @@
 #[path = "../../../reference/runtime/src/oncemore_capnp.rs"]
 #[rustfmt::skip]
 mod oncemore_capnp;
-mod dice;
 mod failure;
+// And how it writes a header.
+#[path = "../../../reference/runtime/src/wire/header.rs"]
+mod header;
 mod report;
 mod statistics;
 mod whole;

@@ -1,5 +1,6 @@
 //! What travels between callers and hosts, as values; `write` and `read` turn them into Cap'n Proto messages and back.
 
+mod header;
 mod read;
 #[cfg(test)]
 mod tests;

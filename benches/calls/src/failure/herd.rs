@@ -5,7 +5,6 @@ use std::time::Duration;
 use oncemore_protocol::backoff::Schedule;
 
 use super::call::{Life, Policy, through_outage};
-use crate::dice::Dice;
 use crate::report::{Plot, Series, Table, figure};
 
 const SEED: u64 = 5;
@@ -37,7 +36,7 @@ impl Manner {
     }
 
     fn lives(self) -> Vec<Life> {
-        let mut dice = Dice::new(SEED);
+        let mut draws = fastrand::Rng::with_seed(SEED);
         let second = Duration::from_secs(1);
         let schedule = match self {
             Self::Jitter | Self::NoJitter => Schedule::observed(),
@@ -45,7 +44,7 @@ impl Manner {
         };
         let policy = Policy { schedule, ..Policy::default() };
         let mut draw = || match self {
-            Self::Jitter => dice.draw(),
+            Self::Jitter => draws.u32(..),
             Self::NoJitter | Self::EverySecond => u32::MAX / 2,
         };
         (0..CALLERS).map(|_| through_outage(policy, OUTAGE, &mut draw)).collect()

@@ -6,7 +6,6 @@ use oncemore_protocol::backoff::Schedule;
 use oncemore_protocol::limits::Limits;
 
 use super::call::{Policy, through_outage};
-use crate::dice::Dice;
 use crate::report::{Plot, Series, Table};
 
 const SEED: u64 = 4;
@@ -36,8 +35,8 @@ struct Share {
 }
 
 fn share(policy: Policy, outage: Duration, calls: u32) -> Share {
-    let mut dice = Dice::new(SEED);
-    let lives: Vec<_> = (0..calls).map(|_| through_outage(policy, outage, || dice.draw())).collect();
+    let mut draws = fastrand::Rng::with_seed(SEED);
+    let lives: Vec<_> = (0..calls).map(|_| through_outage(policy, outage, || draws.u32(..))).collect();
     let answered: Vec<_> = lives.iter().filter_map(|life| life.answered).collect();
     let attempts: usize = lives.iter().map(|life| life.attempts.len()).sum();
     let late: f64 = answered.iter().map(|at| at.saturating_sub(outage).as_secs_f64()).sum();

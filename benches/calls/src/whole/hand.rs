@@ -20,6 +20,7 @@ use tokio::task::spawn_local;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use super::rival::{Echo, Failure, same};
+use crate::header::write_header;
 use crate::oncemore_capnp::{answer, attempt, host};
 
 /// One end of a connection, with buffers, as Cap'n Proto RPC advises and the runtime does.
@@ -63,20 +64,7 @@ impl Hand {
         message.reborrow().init_name().set_named(self.object.name().unwrap_or_default());
         message.set_method("echo");
         message.reborrow().init_payload().set_arguments(&self.arguments);
-        let mut written = message.init_header();
-        written.set_ordinal(header.ordinal.0);
-        written.set_address(header.address.0);
-        written.set_unsettled(header.unsettled.0);
-        let Some(identity) = header.identity else {
-            return written.init_identity().set_none(());
-        };
-        let mut written = written.init_identity().init_some();
-        let caller = identity.caller.bits();
-        written.set_caller_high((caller >> 64) as u64);
-        written.set_caller_low(caller as u64);
-        written.set_number(identity.number.0);
-        written.set_born(identity.born.0);
-        written.set_created(identity.created.as_nanos());
+        write_header(header, message.init_header());
     }
 
     async fn ask(&self, header: &Header) -> Result<(), Failure> {

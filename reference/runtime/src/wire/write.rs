@@ -4,8 +4,8 @@ use bytes::Bytes;
 use capnp::struct_list;
 use http::HeaderMap;
 use oncemore_protocol::failure::{Delivery, Kind, Refusal};
-use oncemore_protocol::identity::{Header, Identity};
 
+use super::header::write_header;
 use super::{Answer, Attempt, HostFailure, HttpRequest, Payload, Reason};
 use crate::oncemore_capnp as schema;
 
@@ -23,27 +23,6 @@ pub(crate) fn write_attempt(attempt: &Attempt, mut message: schema::attempt::Bui
         Payload::Arguments(arguments) => payload.set_arguments(arguments),
         Payload::Fetch(HttpRequest(request)) => write_request(request, payload.init_fetch()),
     }
-}
-
-fn write_header(header: &Header, mut message: schema::header::Builder<'_>) {
-    message.set_ordinal(header.ordinal.0);
-    message.set_retry(header.retry);
-    message.set_address(header.address.0);
-    message.set_unsettled(header.unsettled.0);
-    let mut identity = message.init_identity();
-    match &header.identity {
-        Some(known) => write_identity(known, identity.init_some()),
-        None => identity.set_none(()),
-    }
-}
-
-fn write_identity(identity: &Identity, mut message: schema::identity::Builder<'_>) {
-    let bits = identity.caller.bits();
-    message.set_caller_high((bits >> 64) as u64);
-    message.set_caller_low(bits as u64);
-    message.set_number(identity.number.0);
-    message.set_born(identity.born.0);
-    message.set_created(identity.created.as_nanos());
 }
 
 pub(crate) fn write_answer(answer: &Answer, mut message: schema::answer::Builder<'_>) {

@@ -545,6 +545,8 @@ mod tests {
         fn few_is_a_vector(ops in proptest::collection::vec((0usize..6, 0u8..4, 0u8..8), 0..120)) {
             let mut few = Few::<u8, 3>::default();
             let mut vector = Vec::new();
+            // Is cloned into again and again, as where an explorer works.
+            let mut copy = Few::default();
             for (index, item, op) in ops {
                 match op {
                     0..=2 => { few.push(item); vector.push(item); }
@@ -558,7 +560,6 @@ mod tests {
                 }
                 prop_assert_eq!(few.as_slice(), vector.as_slice());
                 prop_assert_eq!(few.as_mut_slice(), vector.as_mut_slice());
-                let mut copy = Few::default();
                 copy.clone_from(&few);
                 prop_assert_eq!(&copy, &few);
                 prop_assert_eq!(&few.clone(), &few);

@@ -187,3 +187,34 @@ fn judge(
     outcome.answers.sort();
     Ok(outcome)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of one call, which ran so often.
+    fn judged(marked: bool, delivery: Option<Delivery>, runs: u32) -> Result<Outcome, Failure> {
+        let case = Case { objects: 1, marked, how: How::ByIncarnation, retries: true };
+        let killed = Instant::now();
+        let told = Told { token: "a".into(), at: killed + Duration::from_millis(5), delivery };
+        judge(case, &[told], &BTreeMap::from([("a".into(), runs)]), killed, Duration::ZERO)
+    }
+
+    #[test]
+    fn a_broken_promise_fails_the_command() {
+        for marked in [false, true] {
+            assert!(judged(marked, None, 0).is_err(), "answered without an effect");
+            assert!(judged(marked, Some(Delivery::NotDelivered), 1).is_err(), "said not to have run");
+        }
+        assert!(judged(false, None, 2).is_err(), "unmarked, twice");
+    }
+
+    #[test]
+    fn what_may_be_is_counted() {
+        let answered = judged(false, None, 1).unwrap();
+        assert_eq!((answered.answers, answered.lost), (vec![Duration::from_millis(5)], 0));
+        let lost = judged(false, Some(Delivery::Unknown), 1).unwrap();
+        assert_eq!((lost.lost, lost.effects_of_lost), (1, 1));
+        assert_eq!(judged(true, None, 2).unwrap().twice, 1);
+    }
+}
